@@ -1,0 +1,72 @@
+//! The verbs.
+
+mod ask;
+mod build;
+mod completions;
+mod config;
+mod models;
+mod plan;
+mod search;
+mod status;
+
+use almanac_stage::{GlobalArguments, parse_arguments, require_processor};
+use almanac_terminal::ExitStatus;
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Turn a scientific C++ codebase into a knowledge store and answer questions from it
+///
+/// The store is built in six stages (parse, graph, explain, entities, embed, index). Each runs
+/// only when what it depends on has changed. Answers cite `path:line`.
+#[derive(Debug, Parser)]
+#[command(name = "almanac")]
+struct Almanac {
+    #[command(flatten)]
+    global: GlobalArguments,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Bring the store up to date: run what is stale and say why
+    Build(build::BuildArguments),
+    /// Show what a build would run and why, without running it
+    Plan(plan::PlanArguments),
+    /// Show what the store holds: stages, counts, gaps, last runs
+    Status(status::StatusArguments),
+    /// Find the source that answers a question
+    Search(search::SearchArguments),
+    /// Answer a question from the store, with sources
+    Ask(ask::AskArguments),
+    /// List, fetch or verify models
+    Models(models::ModelsArguments),
+    /// Print the settings in force
+    Config(config::ConfigArguments),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArguments),
+}
+
+pub(crate) fn run() -> miette::Result<ExitStatus> {
+    let command: Almanac = match parse_arguments(Almanac::command()) {
+        Ok(command) => command,
+        Err(status) => return Ok(status),
+    };
+    command.global.start_terminal();
+    require_processor()?;
+    let global = &command.global;
+    match &command.verb {
+        Verb::Build(arguments) => build::run(global, arguments),
+        Verb::Plan(arguments) => plan::run(global, arguments),
+        Verb::Status(arguments) => status::run(global, arguments),
+        Verb::Search(arguments) => search::run(global, arguments),
+        Verb::Ask(arguments) => ask::run(global, arguments),
+        Verb::Models(arguments) => models::run(global, arguments),
+        Verb::Config(arguments) => config::run(global, arguments),
+        Verb::Completions(arguments) => completions::run(arguments),
+    }
+}
+
+/// The command line as clap sees it, for completions.
+fn command_line() -> clap::Command {
+    Almanac::command()
+}

@@ -1,0 +1,140 @@
+//! `almanac build`: plan, run what is stale, skip what is fresh.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use almanac_artifact::Store;
+use almanac_catalog::{PIPELINE, stage as stage_named};
+use almanac_freshness::{StagePlan, State};
+use almanac_stage::{GlobalArguments, interrupted_flag};
+use almanac_terminal::ExitStatus;
+use clap::Args;
+use serde::Serialize;
+
+use super::plan::why;
+use crate::children::run_stage;
+use crate::error::Error;
+use crate::project::Project;
+
+/// Options of `build`.
+#[derive(Debug, Args)]
+pub(crate) struct BuildArguments {
+    /// Top folder of the code to read
+    #[arg(long, value_name = "TREE")]
+    source: PathBuf,
+    /// Run this stage even when it is fresh; records in the ledgers are still reused; repeatable
+    #[arg(long, value_name = "STAGE")]
+    force: Vec<String>,
+    /// Stop after this stage
+    #[arg(long, value_name = "STAGE")]
+    until: Option<String>,
+    /// Seconds for explain and again for entities, the most important records first; 0 is no limit
+    #[arg(long, value_name = "SECONDS")]
+    max_seconds: Option<u64>,
+    /// Records for explain and again for entities, the most important first; 0 is no limit
+    #[arg(long, value_name = "COUNT")]
+    max_records: Option<u64>,
+}
+
+impl BuildArguments {
+    /// The limits as settings, so that plan and stages see the same.
+    fn assignments(&self) -> Vec<String> {
+        let mut assignments = Vec::new();
+        for stage in PIPELINE.iter().filter(|stage| stage.partial) {
+            for (name, limit) in [("max_seconds", self.max_seconds), ("max_records", self.max_records)] {
+                if let Some(limit) = limit {
+                    assignments.push(format!("{}.run.{name}={limit}", stage.name));
+                }
+            }
+        }
+        assignments
+    }
+}
+
+/// What `--json` prints at the end.
+#[derive(Serialize)]
+struct BuildReport {
+    ran: Vec<&'static str>,
+    fresh: Vec<&'static str>,
+    exit: u8,
+    seconds: f64,
+}
+
+pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miette::Result<ExitStatus> {
+    for name in arguments.force.iter().chain(&arguments.until) {
+        if stage_named(name).is_none() {
+            return Err(Error::NoStage { name: name.clone() }.into());
+        }
+    }
+    let started = Instant::now();
+    let assignments = arguments.assignments();
+    let mut project = Project::open(global, &assignments)?;
+    let interrupted = interrupted_flag()?;
+    let tree = project.scan(&arguments.source)?;
+    project.store = Some(Store::open_or_create(&project.store_folder)?);
+
+    let mut report = BuildReport { ran: Vec::new(), fresh: Vec::new(), exit: 0, seconds: 0.0 };
+    for (place, stage) in PIPELINE.iter().enumerate() {
+        // Planned anew for each stage: what it depends on has just been written.
+        let plan = project.plan(Some(&tree), &arguments.force)?;
+        let planned = &plan.stages[place];
+        if planned.state == State::Fresh {
+            report.fresh.push(stage.name);
+        } else {
+            announce(planned);
+            let child = child_arguments(global, arguments, &project, &assignments, stage.name);
+            report.exit = run_stage(stage, &child, &interrupted)?;
+            if report.exit != 0 {
+                break;
+            }
+            report.ran.push(stage.name);
+        }
+        if arguments.until.as_deref() == Some(stage.name) {
+            break;
+        }
+    }
+    report.seconds = started.elapsed().as_secs_f64();
+    finish(global, &report);
+    // The stage has told what went wrong; its exit code is this command's.
+    Ok(ExitStatus::ALL.into_iter().find(|status| status.code() == report.exit).unwrap_or(ExitStatus::Bug))
+}
+
+fn announce(planned: &StagePlan) {
+    almanac_terminal::status("Running", format!("{}: {}", planned.stage, why(planned)));
+}
+
+fn child_arguments(
+    global: &GlobalArguments,
+    arguments: &BuildArguments,
+    project: &Project,
+    assignments: &[String],
+    stage: &str,
+) -> Vec<String> {
+    let mut child = vec!["run".to_owned()];
+    child.extend(global.to_arguments());
+    child.extend(["--store".to_owned(), project.store_folder.to_string_lossy().into_owned()]);
+    for assignment in assignments {
+        child.extend(["--set".to_owned(), assignment.clone()]);
+    }
+    if stage == "parse" {
+        child.extend(["--source".to_owned(), arguments.source.to_string_lossy().into_owned()]);
+    }
+    if arguments.force.iter().any(|name| name == stage) {
+        child.push("--force".to_owned());
+    }
+    child
+}
+
+fn finish(global: &GlobalArguments, report: &BuildReport) {
+    if global.json {
+        almanac_terminal::data_json(report);
+    }
+    if report.exit == 0 {
+        let what = if report.ran.is_empty() {
+            "nothing to run, everything is fresh".to_owned()
+        } else {
+            format!("ran {}", report.ran.join(", "))
+        };
+        almanac_terminal::status("Finished", format!("{what} in {:.2} s", report.seconds));
+    }
+}

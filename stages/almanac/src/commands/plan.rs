@@ -1,0 +1,68 @@
+//! `almanac plan`.
+
+use std::path::PathBuf;
+
+use almanac_freshness::{Plan, Reason, StagePlan, State};
+use almanac_stage::GlobalArguments;
+use almanac_terminal::{ExitStatus, Table};
+use clap::Args;
+
+use crate::project::Project;
+
+/// Options of `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    /// Source tree to compare with; without it only settings, models and artifacts are compared
+    #[arg(long, value_name = "TREE")]
+    source: Option<PathBuf>,
+    /// Exit with 10 when something would run
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn run(global: &GlobalArguments, arguments: &PlanArguments) -> miette::Result<ExitStatus> {
+    let project = Project::open(global, &[])?;
+    let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
+    let plan = project.plan(tree.as_ref(), &[])?;
+    if global.json {
+        almanac_terminal::data_json(&plan);
+    } else {
+        print(&plan);
+    }
+    let stale = arguments.check && !plan.is_fresh();
+    Ok(if stale { ExitStatus::Stale } else { ExitStatus::Done })
+}
+
+fn print(plan: &Plan) {
+    let mut table = Table::new(["stage", "state", "why"]);
+    for stage in &plan.stages {
+        table.row([stage.stage.to_owned(), state_word(stage).to_owned(), why(stage)]);
+    }
+    table.print();
+    almanac_terminal::data(&summary(plan));
+}
+
+/// State in a word, with gaps said.
+pub(crate) fn state_word(stage: &StagePlan) -> &'static str {
+    match stage.state {
+        State::Fresh if stage.complete => "fresh",
+        State::Fresh => "fresh, with gaps",
+        State::Stale => "stale",
+        State::Pending => "pending",
+    }
+}
+
+/// All reasons in one line.
+pub(crate) fn why(stage: &StagePlan) -> String {
+    stage.reasons.iter().map(Reason::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn summary(plan: &Plan) -> String {
+    let count = |state| plan.stages.iter().filter(|stage| stage.state == state).count();
+    let (stale, pending) = (count(State::Stale), count(State::Pending));
+    if stale + pending == 0 {
+        "nothing to run".to_owned()
+    } else {
+        format!("{stale} to run, {pending} waiting for what they write")
+    }
+}

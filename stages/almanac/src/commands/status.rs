@@ -1,0 +1,126 @@
+//! `almanac status`: one screen about a store.
+
+mod counts;
+mod paper;
+mod runs;
+
+use std::path::PathBuf;
+
+use almanac_freshness::Plan;
+use almanac_stage::{GlobalArguments, RunRecord};
+use almanac_terminal::{ExitStatus, Table, format};
+use clap::Args;
+use serde::Serialize;
+
+use super::plan::{state_word, why};
+use crate::project::Project;
+use counts::{Counts, Coverage};
+use paper::Comparison;
+
+/// Options of `status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// Source tree to compare with; without it the store is judged by itself
+    #[arg(long, value_name = "TREE")]
+    source: Option<PathBuf>,
+}
+
+/// Everything `status` knows; also the object of `--json`.
+#[derive(Serialize)]
+struct Status {
+    store: String,
+    profile: String,
+    plan: Plan,
+    counts: Counts,
+    coverage: Vec<Coverage>,
+    paper: Vec<Comparison>,
+    runs: Vec<RunRecord>,
+}
+
+pub(crate) fn run(global: &GlobalArguments, arguments: &StatusArguments) -> miette::Result<ExitStatus> {
+    let project = Project::open(global, &[])?;
+    let store = project.existing_store()?;
+    let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
+    let plan = project.plan(tree.as_ref(), &[])?;
+    let profile = project.settings.profile().to_owned();
+    let (counts, coverage) = counts::read(store, &profile, &plan)?;
+    let status = Status {
+        store: store.root().to_string_lossy().into_owned(),
+        paper: paper::compare(&counts),
+        profile,
+        plan,
+        counts,
+        coverage,
+        runs: runs::latest(store)?,
+    };
+    if global.json {
+        almanac_terminal::data_json(&status);
+    } else {
+        print(&status);
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn print(status: &Status) {
+    almanac_terminal::data(&format!("store {} · profile {}\n", status.store, status.profile));
+    print_stages(status);
+    print_counts(&status.counts);
+    if !status.coverage.is_empty() {
+        almanac_terminal::data("");
+        let mut table = Table::new(["generated texts", "done", "missing", "failed"]).right([1, 2, 3]);
+        for line in &status.coverage {
+            let numbers = [line.done, line.missing, line.failed].map(format::count);
+            table.row([vec![line.level.clone()], numbers.to_vec()].concat());
+        }
+        table.print();
+        for failure in status.coverage.iter().flat_map(|line| &line.failures) {
+            almanac_terminal::data(&format!("  failed: {failure}"));
+        }
+    }
+    if !status.paper.is_empty() {
+        almanac_terminal::data("");
+        let mut table = Table::new(["against the paper (IPPL)", "paper", "here", "why they differ"]).right([1, 2]);
+        for line in &status.paper {
+            table.row([line.what.to_owned(), format::count(line.paper), format::count(line.here), line.why.to_owned()]);
+        }
+        table.print();
+    }
+}
+
+fn print_stages(status: &Status) {
+    let mut table = Table::new(["stage", "state", "last run", "took", "memory", "why"]).right([3, 4]);
+    for stage in &status.plan.stages {
+        let run = status.runs.iter().find(|run| run.stage == stage.stage);
+        let (last, took, memory) = run.map_or_else(Default::default, |run| {
+            (
+                runs::describe(run),
+                format!("{:.1} s", run.seconds),
+                format::bytes(run.peak_memory_bytes),
+            )
+        });
+        table.row([stage.stage.to_owned(), state_word(stage).to_owned(), last, took, memory, why(stage)]);
+    }
+    table.print();
+    for run in status.runs.iter().filter(|run| !run.error.is_empty()) {
+        almanac_terminal::data(&format!("  {} failed: {}", run.stage, run.error));
+    }
+}
+
+fn print_counts(counts: &Counts) {
+    almanac_terminal::data("");
+    let mut table = Table::new(["contents", "count"]).right([1]);
+    for (name, count) in counts.lines() {
+        table.row([name.to_owned(), format::count(count)]);
+    }
+    table.print();
+    if counts.source_bytes > 0 {
+        let share = counts.error_bytes as f64 * 100.0 / counts.source_bytes as f64;
+        almanac_terminal::data(&format!(
+            "{share:.2} % of {} of code lie in syntax errors of the grammar",
+            format::bytes(counts.source_bytes)
+        ));
+    }
+    for file in &counts.unread {
+        almanac_terminal::data(&format!("  not read: {file}"));
+    }
+}

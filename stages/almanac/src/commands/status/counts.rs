@@ -1,0 +1,198 @@
+//! What is in the store, counted from its tables.
+
+use std::collections::BTreeMap;
+
+use almanac_artifact::{Artifact, Store, Table};
+use almanac_catalog::stage;
+use almanac_freshness::Plan;
+use almanac_tables::{
+    Entity, EntityKind, EntityLevel, Explanation, File, FileStatus, Language, Module, RecordStatus,
+    Summary,
+};
+use serde::Serialize;
+
+/// Counts over the artifacts that exist.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) files: u64,
+    /// C++ files under `src/`, as the paper counts them.
+    pub(crate) source_files_under_src: u64,
+    /// `.md`, `.rst` and `.txt` files, as the paper counts them.
+    pub(crate) documents: u64,
+    pub(crate) functions: u64,
+    pub(crate) classes: u64,
+    pub(crate) enums: u64,
+    pub(crate) sections: u64,
+    pub(crate) entities: u64,
+    pub(crate) references: u64,
+    pub(crate) edges: u64,
+    pub(crate) modules: u64,
+    pub(crate) call_chains: u64,
+    pub(crate) chunks: u64,
+    pub(crate) vectors: u64,
+    /// Bytes of files read by a grammar for code.
+    pub(crate) source_bytes: u64,
+    /// Bytes of those inside ERROR nodes.
+    pub(crate) error_bytes: u64,
+    /// Files that could not be read, with the reason.
+    pub(crate) unread: Vec<String>,
+    /// Whether this is the paper's corpus.
+    pub(crate) is_papers_corpus: bool,
+}
+
+impl Counts {
+    /// Names and numbers for people.
+    pub(crate) fn lines(&self) -> [(&'static str, u64); 12] {
+        [
+            ("files", self.files),
+            ("documents (.md .rst .txt)", self.documents),
+            ("entities", self.entities),
+            ("functions and methods defined", self.functions),
+            ("classes and structs", self.classes),
+            ("enumerations", self.enums),
+            ("documentation sections", self.sections),
+            ("edges", self.edges),
+            ("modules", self.modules),
+            ("call chains", self.call_chains),
+            ("chunks", self.chunks),
+            ("vectors", self.vectors),
+        ]
+    }
+}
+
+/// Generated texts of one level.
+#[derive(Debug, Serialize)]
+pub(crate) struct Coverage {
+    pub(crate) level: String,
+    pub(crate) done: u64,
+    pub(crate) missing: u64,
+    pub(crate) failed: u64,
+    /// First failures with their reasons.
+    pub(crate) failures: Vec<String>,
+}
+
+const FAILURES_SHOWN: usize = 3;
+
+impl Coverage {
+    fn of<'a>(level: &str, records: impl Iterator<Item = (RecordStatus, &'a str, &'a str)>) -> Self {
+        let mut coverage =
+            Self { level: level.to_owned(), done: 0, missing: 0, failed: 0, failures: Vec::new() };
+        for (status, subject, reason) in records {
+            match status {
+                RecordStatus::Done => coverage.done += 1,
+                RecordStatus::Missing => coverage.missing += 1,
+                RecordStatus::Failed => {
+                    coverage.failed += 1;
+                    if coverage.failures.len() < FAILURES_SHOWN {
+                        coverage.failures.push(format!("{subject}: {reason}"));
+                    }
+                }
+            }
+        }
+        coverage
+    }
+}
+
+/// Counts what the current artifacts hold; one that was never built or is damaged counts nothing.
+pub(crate) fn read(store: &Store, profile: &str, plan: &Plan) -> miette::Result<(Counts, Vec<Coverage>)> {
+    let mut artifacts: BTreeMap<&str, Artifact> = BTreeMap::new();
+    for planned in &plan.stages {
+        let writer = stage(planned.stage).map_or("", |stage| stage.name);
+        match store.current(profile, planned.artifact, writer) {
+            Ok(artifact) => {
+                artifacts.insert(planned.artifact, artifact);
+            }
+            Err(almanac_artifact::Error::NoArtifact { .. }) => {}
+            // The stage table says what is wrong with it.
+            Err(error) if error.is_damage() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut counts = Counts::default();
+    let mut coverage = Vec::new();
+    if let Some(sources) = artifacts.get("sources") {
+        count_files(&mut counts, &rows::<File>(sources)?);
+        count_entities(&mut counts, &rows::<Entity>(sources)?);
+        counts.references = table_rows(sources, "references");
+    }
+    if let Some(graph) = artifacts.get("graph") {
+        counts.edges = table_rows(graph, "edges");
+        counts.modules = rows::<Module>(graph)?.len() as u64;
+    }
+    if let Some(explanations) = artifacts.get("explanations") {
+        let records = rows::<Explanation>(explanations)?;
+        let view = records.iter().map(|r| (r.status, r.entity_id.as_str(), r.reason.as_str()));
+        coverage.push(Coverage::of("symbols", view));
+    }
+    if let Some(summaries) = artifacts.get("summaries") {
+        let records = rows::<Summary>(summaries)?;
+        for (level, name) in [
+            (EntityLevel::File, "files"),
+            (EntityLevel::Module, "modules"),
+            (EntityLevel::CallChain, "call chains"),
+        ] {
+            let of_level = records.iter().filter(|record| record.level == level);
+            if level == EntityLevel::CallChain {
+                counts.call_chains = of_level.clone().count() as u64;
+            }
+            let view = of_level.map(|r| (r.status, r.id.as_str(), r.reason.as_str()));
+            coverage.push(Coverage::of(name, view));
+        }
+    }
+    if let Some(embeddings) = artifacts.get("embeddings") {
+        counts.chunks = table_rows(embeddings, "chunks");
+        counts.vectors = table_rows(embeddings, "embeddings");
+    }
+    Ok((counts, coverage))
+}
+
+/// Rows of a table; none when it is damaged, which the stage table says.
+fn rows<T: Table>(artifact: &Artifact) -> miette::Result<Vec<T>> {
+    match artifact.read() {
+        Ok(rows) => Ok(rows),
+        Err(error) if error.is_damage() => {
+            almanac_terminal::warning(&error);
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn table_rows(artifact: &Artifact, table: &str) -> u64 {
+    artifact.manifest().tables.get(table).map_or(0, |table| table.rows)
+}
+
+fn count_files(counts: &mut Counts, files: &[File]) {
+    counts.files = files.len() as u64;
+    counts.is_papers_corpus = files.iter().any(|file| file.path == "src/Ippl.h");
+    for file in files {
+        let is_code = matches!(file.language, Language::Cpp | Language::C | Language::Cuda | Language::Hip);
+        let has = |extensions: &[&str]| extensions.iter().any(|extension| file.path.ends_with(extension));
+        if is_code {
+            counts.source_bytes += file.bytes;
+            counts.error_bytes += file.error_bytes;
+        }
+        if file.path.starts_with("src/") && has(&[".h", ".hpp", ".cpp"]) {
+            counts.source_files_under_src += 1;
+        }
+        if has(&[".md", ".rst", ".txt"]) {
+            counts.documents += 1;
+        }
+        if file.status == FileStatus::Unreadable {
+            counts.unread.push(format!("{}: {}", file.path, file.status_reason));
+        }
+    }
+}
+
+fn count_entities(counts: &mut Counts, entities: &[Entity]) {
+    counts.entities = entities.len() as u64;
+    for entity in entities {
+        match entity.kind {
+            EntityKind::FunctionDefinition | EntityKind::MethodDefinition => counts.functions += 1,
+            EntityKind::Class | EntityKind::Struct if entity.is_definition => counts.classes += 1,
+            EntityKind::Enum => counts.enums += 1,
+            EntityKind::Section | EntityKind::TextBlock => counts.sections += 1,
+            _ => {}
+        }
+    }
+}

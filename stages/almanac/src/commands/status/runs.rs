@@ -1,0 +1,50 @@
+//! The newest run record of each stage.
+
+use almanac_artifact::{Store, read_json};
+use almanac_catalog::PIPELINE;
+use almanac_stage::{RunRecord, RunState};
+
+/// The newest record of each stage, in pipeline order.
+pub(crate) fn latest(store: &Store) -> miette::Result<Vec<RunRecord>> {
+    let folder = store.run_record("");
+    let mut names: Vec<String> = match fs_err::read_dir(&folder) {
+        Ok(entries) => entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.ends_with(".json") && !name.starts_with('.'))
+            .collect(),
+        // A store without runs has no such folder.
+        Err(_) => Vec::new(),
+    };
+    // Names begin with the time, so this is newest first.
+    names.sort_by(|a, b| b.cmp(a));
+    let mut latest = Vec::new();
+    for stage in PIPELINE {
+        let infix = format!("-{}-", stage.name);
+        if let Some(name) = names.iter().find(|name| name.contains(&infix))
+            && let Some(record) = read_json::<RunRecord>(&folder.join(name), "run record")?
+        {
+            latest.push(record);
+        }
+    }
+    Ok(latest)
+}
+
+/// State of a run in a few words. A run that says it is running and whose process is gone, on
+/// this host, was killed.
+pub(crate) fn describe(run: &RunRecord) -> String {
+    let word = match run.state {
+        RunState::Running if is_gone(run) => "killed",
+        RunState::Running => "running",
+        RunState::Done => "done",
+        RunState::Waiting => "waits for other shards",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed => "failed",
+    };
+    if run.shard.is_empty() { word.to_owned() } else { format!("{word} ({})", run.shard) }
+}
+
+fn is_gone(run: &RunRecord) -> bool {
+    let here = almanac_settings::environment::host_name().unwrap_or_default();
+    run.host == here && !std::path::Path::new(&format!("/proc/{}", run.process)).exists()
+}

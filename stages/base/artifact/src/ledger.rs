@@ -1,0 +1,194 @@
+//! Records that cost GPU time, kept one by one and for ever.
+//!
+//! A ledger is a folder of Parquet files that are only ever added. Any number of tasks on any
+//! number of hosts append at once, each under file names of its own; a killed task loses what it
+//! had not flushed. Each record is keyed by everything that decides it, so a reader needs no order.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use crate::files::{sync_folder, unique_suffix};
+use crate::parquet_io::{read_part, write_part};
+use crate::{Error, Result, Table};
+
+/// A row that can be kept in a ledger.
+pub trait LedgerRecord: Table {
+    /// Digest of everything that decides the record.
+    fn record_key(&self) -> &str;
+    /// Which of two records with one key is kept; must be the same whatever the order.
+    fn supersedes(&self, other: &Self) -> bool;
+}
+
+/// All records of one ledger, by key.
+#[derive(Debug)]
+pub struct Ledger<R> {
+    folder: PathBuf,
+    records: BTreeMap<String, R>,
+    damaged: Vec<PathBuf>,
+}
+
+impl<R: LedgerRecord> Ledger<R> {
+    /// Reads `folder`; one that does not exist is an empty ledger.
+    ///
+    /// A file that cannot be read is set aside in [`Ledger::damaged`] and costs only its own
+    /// records, which are generated again.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let mut ledger =
+            Self { folder: folder.to_owned(), records: BTreeMap::new(), damaged: Vec::new() };
+        for path in parquet_files(folder)? {
+            match read_part::<R>(&path) {
+                Ok(rows) => rows.into_iter().for_each(|row| ledger.insert(row)),
+                // Another task may have merged its own files since the folder was listed.
+                Err(Error::Io { source, .. })
+                    if source.kind() == std::io::ErrorKind::NotFound =>
+                {
+                    return Self::open(folder);
+                }
+                Err(error) if error.is_damage() => ledger.damaged.push(path),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ledger)
+    }
+
+    fn insert(&mut self, record: R) {
+        match self.records.get(record.record_key()) {
+            Some(present) if !record.supersedes(present) => {}
+            _ => {
+                self.records.insert(record.record_key().to_owned(), record);
+            }
+        }
+    }
+
+    /// The record with this key.
+    pub fn get(&self, key: &str) -> Option<&R> {
+        self.records.get(key)
+    }
+
+    /// Number of distinct records.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// All records, in key order.
+    pub fn iter(&self) -> impl Iterator<Item = &R> {
+        self.records.values()
+    }
+
+    /// Files that could not be read.
+    pub fn damaged(&self) -> &[PathBuf] {
+        &self.damaged
+    }
+
+    /// A writer for this process. Flushed records are visible to ledgers opened later.
+    pub fn writer(&self) -> LedgerWriter<R> {
+        LedgerWriter {
+            folder: self.folder.clone(),
+            name: unique_suffix(),
+            sequence: 0,
+            pending: Vec::new(),
+            written: Vec::new(),
+            rows: PhantomData,
+        }
+    }
+
+    /// Adds a record to the view in memory, as a run does with what it has just written.
+    pub fn absorb(&mut self, record: R) {
+        self.insert(record);
+    }
+}
+
+fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = match fs_err::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("list", folder)(error)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if !hidden && path.extension().is_some_and(|extension| extension == "parquet") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Appends records in files of its own.
+#[derive(Debug)]
+pub struct LedgerWriter<R> {
+    folder: PathBuf,
+    name: String,
+    sequence: u32,
+    pending: Vec<R>,
+    written: Vec<PathBuf>,
+    rows: PhantomData<R>,
+}
+
+impl<R: LedgerRecord> LedgerWriter<R> {
+    /// Keeps a record until the next flush.
+    pub fn append(&mut self, record: R) {
+        self.pending.push(record);
+    }
+
+    /// Records not yet flushed.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Makes everything appended durable.
+    pub fn flush(&mut self) -> Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let path = self.write_file(&self.pending)?;
+        self.sequence += 1;
+        self.pending.clear();
+        self.written.push(path);
+        Ok(())
+    }
+
+    /// Flushes and merges this writer's files into one, so that a long run leaves one file.
+    ///
+    /// The merged file is in place before the small ones go, so a kill in between leaves records
+    /// twice, never not at all.
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        if self.written.len() < 2 {
+            return Ok(());
+        }
+        let mut rows = Vec::new();
+        for path in &self.written {
+            rows.extend(read_part::<R>(path)?);
+        }
+        self.write_file(&rows)?;
+        for path in &self.written {
+            fs_err::remove_file(path).map_err(Error::io("remove", path))?;
+        }
+        Ok(())
+    }
+
+    fn write_file(&self, rows: &[R]) -> Result<PathBuf> {
+        fs_err::create_dir_all(&self.folder).map_err(Error::io("create", &self.folder))?;
+        let name = format!("{}-{:05}.parquet", self.name, self.sequence);
+        let temporary = self.folder.join(format!(".{name}"));
+        let path = self.folder.join(name);
+        let mut sorted = rows.to_vec();
+        sorted.sort_by(R::compare);
+        if let Err(error) = write_part(&temporary, &sorted) {
+            let _ = fs_err::remove_file(&temporary);
+            return Err(error);
+        }
+        fs_err::rename(&temporary, &path).map_err(Error::io("rename", &temporary))?;
+        sync_folder(&self.folder)?;
+        Ok(path)
+    }
+}

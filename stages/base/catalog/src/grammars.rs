@@ -1,0 +1,12 @@
+//! Grammar versions, part of the parse stage's key.
+
+/// Crate and version of everything that shapes a syntax tree. A test compares them with
+/// `Cargo.lock`, so an update cannot go unnoticed.
+pub const GRAMMARS: &[(&str, &str)] = &[
+    ("tree-sitter", "0.27.1"),
+    ("tree-sitter-c", "0.24.2"),
+    ("tree-sitter-cmake", "0.7.6"),
+    ("tree-sitter-cpp", "0.23.4"),
+    ("tree-sitter-md", "0.5.4"),
+    ("tree-sitter-python", "0.25.0"),
+];

@@ -1,0 +1,217 @@
+//! State of every stage, without running anything.
+
+use std::collections::BTreeMap;
+
+use almanac_artifact::{KeyParts, Ref, Store};
+use almanac_catalog::{Identity, PIPELINE, StageSpec};
+use almanac_settings::Settings;
+use almanac_tables::File;
+use serde::Serialize;
+
+use crate::tree::Tree;
+use crate::{Identities, Reason, Result, current_inputs, differences, key_parts, limits};
+
+/// State of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Up to date.
+    Fresh,
+    /// Would run.
+    Stale,
+    /// Depends on an earlier stage that would run.
+    Pending,
+}
+
+/// One stage's plan.
+#[derive(Debug, Clone, Serialize)]
+pub struct StagePlan {
+    /// Stage name.
+    pub stage: &'static str,
+    /// Artifact it writes.
+    pub artifact: &'static str,
+    /// Its state.
+    pub state: State,
+    /// Every reason, empty when fresh.
+    pub reasons: Vec<Reason>,
+    /// Whether every wanted record is in the current artifact.
+    pub complete: bool,
+    /// Key of the current artifact, if there is one.
+    pub key: Option<String>,
+}
+
+/// All stages in order.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// The stages.
+    pub stages: Vec<StagePlan>,
+}
+
+impl Plan {
+    /// Whether nothing would run.
+    pub fn is_fresh(&self) -> bool {
+        self.stages.iter().all(|stage| stage.state == State::Fresh)
+    }
+}
+
+/// What a plan is made from.
+pub struct PlanInput<'a> {
+    /// The store; `None` when it does not exist yet.
+    pub store: Option<&'a Store>,
+    /// Settings in force.
+    pub settings: &'a Settings,
+    /// The source tree; without it the parse stage is judged by its settings alone.
+    pub tree: Option<&'a Tree>,
+    /// Digest of a model by name.
+    pub model: &'a dyn Fn(&str) -> miette::Result<String>,
+    /// Stages to run in any case.
+    pub forced: &'a [String],
+}
+
+/// Plans the whole chain.
+pub fn plan(input: &PlanInput<'_>) -> Result<Plan> {
+    let mut stages: Vec<StagePlan> = Vec::new();
+    for stage in PIPELINE {
+        let waits = stages.iter().find(|earlier| {
+            earlier.state != State::Fresh && stage.artifacts_read().contains(&earlier.artifact)
+        });
+        let waits = waits.map(|earlier| Reason::Waits { stage: earlier.stage.to_owned() });
+        stages.push(plan_stage(input, stage, waits)?);
+    }
+    Ok(Plan { stages })
+}
+
+fn plan_stage(input: &PlanInput<'_>, stage: &'static StageSpec, waits: Option<Reason>) -> Result<StagePlan> {
+    let mut planned = StagePlan {
+        stage: stage.name,
+        artifact: stage.artifact,
+        state: State::Stale,
+        reasons: Vec::new(),
+        complete: false,
+        key: None,
+    };
+    let profile = input.settings.profile();
+    let current = match input.store {
+        Some(store) => store.read_ref(profile, stage.artifact)?,
+        None => None,
+    };
+    if let Some(current) = &current {
+        planned.complete = current.complete;
+        planned.key = Some(current.key.to_string());
+    }
+    if let Some(waits) = waits {
+        planned.state = State::Pending;
+        planned.reasons.push(waits);
+        return Ok(planned);
+    }
+    if input.forced.iter().any(|name| name == stage.name) {
+        planned.reasons.push(Reason::Forced);
+    }
+    let (Some(store), Some(current)) = (input.store, &current) else {
+        planned.reasons.push(Reason::NeverBuilt);
+        return Ok(planned);
+    };
+    planned.reasons.extend(compare(input, store, stage, current)?);
+    if planned.reasons.is_empty() {
+        planned.state = State::Fresh;
+    }
+    Ok(planned)
+}
+
+fn compare(
+    input: &PlanInput<'_>,
+    store: &Store,
+    stage: &'static StageSpec,
+    current: &Ref,
+) -> Result<Vec<Reason>> {
+    let profile = input.settings.profile();
+    let artifact = match store.artifact(stage.artifact, &current.key) {
+        Ok(Some(artifact)) => artifact,
+        Ok(None) => return Ok(vec![Reason::NeverBuilt]),
+        Err(error) if error.is_damage() => {
+            return Ok(vec![Reason::OutputDamaged { detail: error.to_string() }]);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let inputs = current_inputs(store, profile, stage)?;
+    let identities = Identities { tree: input.tree, model: input.model };
+    let mut wanted = key_parts(stage, input.settings, &inputs, &identities)?;
+    let old = &artifact.manifest().parts;
+    if stage.identities.contains(&Identity::SourceTree) && input.tree.is_none() {
+        // Without a tree (a store carried elsewhere) its part of the key cannot have changed.
+        keep(&mut wanted, old, &["tree", "project"]);
+    }
+    let mut reasons = differences(old, &wanted);
+    name_changed_files(input, &artifact, &mut reasons)?;
+    if reasons.is_empty() && !current.complete {
+        let limits = limits(input.settings, stage.name);
+        if !budget_covers(&current.budget, &limits) {
+            reasons.push(Reason::Incomplete { last: describe(&current.budget), now: describe(&limits) });
+        }
+    }
+    Ok(reasons)
+}
+
+fn keep(wanted: &mut KeyParts, old: &KeyParts, names: &[&str]) {
+    for name in names {
+        if let Some(value) = old.identities.get(*name) {
+            wanted.identities.insert((*name).to_owned(), value.clone());
+        }
+    }
+}
+
+/// Replaces "the tree's digest changed" by the files that changed.
+fn name_changed_files(
+    input: &PlanInput<'_>,
+    artifact: &almanac_artifact::Artifact,
+    reasons: &mut [Reason],
+) -> Result<()> {
+    let Some(tree) = input.tree else { return Ok(()) };
+    for reason in reasons {
+        let is_tree = matches!(reason, Reason::IdentityChanged { name, .. } if name == "tree");
+        if !is_tree {
+            continue;
+        }
+        let old: BTreeMap<String, String> = artifact
+            .read::<File>()?
+            .into_iter()
+            .map(|file| (file.path, file.content_digest))
+            .collect();
+        let new: BTreeMap<&str, String> = tree
+            .files
+            .iter()
+            .map(|file| (file.path.as_str(), file.digest.map(|d| d.to_string()).unwrap_or_default()))
+            .collect();
+        let mut modified = Vec::new();
+        let mut added = Vec::new();
+        for (path, digest) in &new {
+            match old.get(*path) {
+                None => added.push((*path).to_owned()),
+                Some(before) if before != digest => modified.push((*path).to_owned()),
+                Some(_) => {}
+            }
+        }
+        let removed = old.keys().filter(|path| !new.contains_key(path.as_str())).cloned().collect();
+        *reason = Reason::TreeChanged { modified, added, removed };
+    }
+    Ok(())
+}
+
+/// Whether limits already spent allow at least as much as `wanted` does. A limit that is absent
+/// or zero is no limit.
+pub fn budget_covers(spent: &BTreeMap<String, u64>, wanted: &BTreeMap<String, u64>) -> bool {
+    let value = |limits: &BTreeMap<String, u64>, name: &String| match limits.get(name) {
+        None | Some(0) => u64::MAX,
+        Some(limit) => *limit,
+    };
+    spent.keys().chain(wanted.keys()).all(|name| value(spent, name) >= value(wanted, name))
+}
+
+fn describe(limits: &BTreeMap<String, u64>) -> String {
+    let set: Vec<String> = limits
+        .iter()
+        .filter(|(_, limit)| **limit > 0)
+        .map(|(name, limit)| format!("{name} = {limit}"))
+        .collect();
+    if set.is_empty() { "none".to_owned() } else { set.join(", ") }
+}

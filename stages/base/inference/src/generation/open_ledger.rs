@@ -1,0 +1,72 @@
+//! A ledger that a run reads and adds to, flushed often enough that a kill loses little.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use almanac_artifact::{Ledger, LedgerRecord, LedgerWriter, Result};
+
+/// When records are made durable, whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlushPolicy {
+    /// After this many records.
+    pub records: usize,
+    /// After this long.
+    pub interval: Duration,
+}
+
+/// What is in a ledger, with what this run adds.
+#[derive(Debug)]
+pub struct OpenLedger<R: LedgerRecord> {
+    folder: PathBuf,
+    ledger: Ledger<R>,
+    writer: LedgerWriter<R>,
+    policy: FlushPolicy,
+    flushed: Instant,
+}
+
+impl<R: LedgerRecord> OpenLedger<R> {
+    /// Reads the ledger in `folder`.
+    pub fn open(folder: &Path, policy: FlushPolicy) -> Result<Self> {
+        let ledger = Ledger::open(folder)?;
+        let writer = ledger.writer();
+        Ok(Self { folder: folder.to_owned(), ledger, writer, policy, flushed: Instant::now() })
+    }
+
+    /// The records, for a projection.
+    pub fn records(&self) -> &Ledger<R> {
+        &self.ledger
+    }
+
+    /// The record with this key.
+    pub fn get(&self, key: &str) -> Option<&R> {
+        self.ledger.get(key)
+    }
+
+    /// Adds a record; it is durable after the next flush.
+    pub fn put(&mut self, record: R) -> Result<()> {
+        self.writer.append(record.clone());
+        self.ledger.absorb(record);
+        let due = self.writer.pending() >= self.policy.records
+            || self.flushed.elapsed() >= self.policy.interval;
+        if due { self.flush() } else { Ok(()) }
+    }
+
+    /// Makes everything added durable.
+    pub fn flush(&mut self) -> Result<()> {
+        self.flushed = Instant::now();
+        self.writer.flush()
+    }
+
+    /// Reads again what is there, for records that other tasks have added since.
+    pub fn reload(&mut self) -> Result<()> {
+        self.flush()?;
+        self.ledger = Ledger::open(&self.folder)?;
+        Ok(())
+    }
+
+    /// Flushes, merges this run's files into one and gives back the records.
+    pub fn finish(self) -> Result<Ledger<R>> {
+        self.writer.finish()?;
+        Ok(self.ledger)
+    }
+}

@@ -1,0 +1,46 @@
+//! Language models and embedders behind two small traits, and the catalogue of model files.
+//!
+//! What a caller needs: [`LanguageModel`] and [`Embedder`] ([`model`]), the catalogue that says which
+//! files a model consists of and how they are had ([`models`]), and two constructors,
+//! [`MistralModel::load`] and [`CandleEmbedder::load`]. [`require_cpu_features`] belongs at the start
+//! of every binary that links this crate.
+//!
+//! What generates explanations and summaries stands on them: [`PromptTemplate`], [`PromptBudget`] and
+//! [`generate`], which asks a model for what a ledger lacks.
+//!
+//! What this crate must not know: entities, chunks, stages, settings, the terminal. It reads no
+//! environment variable and no configuration file, and it fetches nothing unless
+//! [`models::ModelCatalog::fetch`] is called.
+//!
+//! Outputs are a function of the model's [`ModelIdentity`] and the request alone on one kind of
+//! processor: no prefix cache, one generation at a time unless asked otherwise, one text per forward
+//! pass on a CPU.
+
+mod chat;
+mod device;
+mod embedder;
+mod encoder;
+mod error;
+mod generation;
+mod gguf;
+pub mod model;
+pub mod models;
+mod processor;
+mod prompt;
+mod prompt_budget;
+mod sampling;
+mod tokens;
+
+pub use chat::{ChatOptions, MistralModel};
+pub use embedder::{CandleEmbedder, EmbedderOptions};
+pub use error::{Error, Result};
+pub use generation::{
+    FlushPolicy, GenerationCounts, GenerationError, GenerationJob, GenerationLimits,
+    GenerationProgress, GenerationSettings, LazyModel, OpenLedger, Sampling, Shard, generate,
+};
+pub use model::{
+    Completion, EmbedSide, Embedder, FinishReason, GenerateRequest, LanguageModel, ModelIdentity,
+};
+pub use processor::require_cpu_features;
+pub use prompt::{PromptError, PromptTemplate};
+pub use prompt_budget::{PromptBudget, clip, estimate_tokens, first_sentence};

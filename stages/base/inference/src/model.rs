@@ -1,0 +1,96 @@
+//! The two small traits that everything above inference is written against.
+
+use crate::Result;
+
+/// What decides a model's output, for keys and records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelIdentity {
+    /// Name in `models.toml`.
+    pub name: String,
+    /// Digest over the digests of the model's files.
+    pub digest: String,
+}
+
+/// One generation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerateRequest {
+    /// System message; empty for none.
+    pub system: String,
+    /// User message.
+    pub user: String,
+    /// Limit on generated tokens.
+    pub max_tokens: usize,
+    /// Sampling temperature; zero is greedy.
+    pub temperature: f64,
+    /// Seed of the sampler, without effect when greedy.
+    pub seed: u64,
+}
+
+/// Why generation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The model ended its answer.
+    Stop,
+    /// The token limit was reached.
+    Length,
+}
+
+/// A generated text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// The text.
+    pub text: String,
+    /// Tokens of the rendered prompt.
+    pub prompt_tokens: usize,
+    /// Tokens generated.
+    pub completion_tokens: usize,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Why it ended.
+    pub finish: FinishReason,
+}
+
+/// A chat model in this process.
+pub trait LanguageModel: Send + Sync {
+    /// Name and digest.
+    fn identity(&self) -> &ModelIdentity;
+    /// Tokens of prompt and answer together.
+    fn context_length(&self) -> usize;
+    /// Tokens of `text` by the model's own tokenizer, without chat template.
+    fn count_tokens(&self, text: &str) -> Result<usize>;
+    /// Generates, handing each piece of text to `on_text` as it appears.
+    fn generate_streaming(
+        &self,
+        request: &GenerateRequest,
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<Completion>;
+    /// Generates.
+    fn generate(&self, request: &GenerateRequest) -> Result<Completion> {
+        self.generate_streaming(request, &mut |_| {})
+    }
+}
+
+/// Which side of the search a text is on; models prefix the two differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedSide {
+    /// A chunk.
+    Document,
+    /// A question.
+    Query,
+}
+
+/// A text embedding model in this process.
+pub trait Embedder: Send + Sync {
+    /// Name and digest.
+    fn identity(&self) -> &ModelIdentity;
+    /// Length of a vector.
+    fn dimension(&self) -> usize;
+    /// Tokens a text may have, special tokens and prefix included.
+    fn max_tokens(&self) -> usize;
+    /// Tokens of `text`, without special tokens and prefix.
+    fn count_tokens(&self, text: &str) -> Result<usize>;
+    /// `text` cut to its first `max_tokens` tokens, at a token boundary of the original text.
+    fn truncate<'a>(&self, text: &'a str, max_tokens: usize) -> Result<&'a str>;
+    /// One vector of unit length a text, in the order given. Texts over the window are cut.
+    fn embed(&self, texts: &[String], side: EmbedSide) -> Result<Vec<Vec<f32>>>;
+}

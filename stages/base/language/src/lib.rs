@@ -1,0 +1,34 @@
+//! Languages: what a file is, what part it plays, and how its syntax tree is had.
+//!
+//! The crate knows file names, grammars and the macros that hide C++ from a grammar. It must not
+//! know entities, stages or the store, and reads no files: everything is a function of a path and
+//! its content, so the same file is read the same way everywhere.
+//!
+//! - [`Classification`]: path → language and kind of source.
+//! - [`decode`]: bytes → text, or the reason why they are none.
+//! - [`path_role`], [`content_role`]: the part a file plays in its project.
+//! - [`parse`], [`parse_cpp`]: syntax trees, with annotation macros masked ([`MacroTable`]).
+
+mod classify;
+mod content;
+mod cpp;
+mod error;
+mod grammar;
+mod lexer;
+mod lines;
+mod macros;
+mod mask;
+mod role;
+
+pub use classify::{Classification, is_comment_page};
+pub use content::{Content, decode};
+pub use cpp::{CppTree, parse_cpp};
+pub use error::Error;
+pub use grammar::{Grammar, Limits, Stop, grammar_versions, parse};
+pub use lines::LineIndex;
+pub use macros::{MACROS_TOML, MacroAction, MacroTable};
+pub use mask::{Masked, mask};
+pub use role::{PathRole, content_role, path_role};
+
+/// Result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

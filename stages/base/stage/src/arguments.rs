@@ -1,0 +1,181 @@
+//! Command line of the stage binaries.
+
+use std::path::PathBuf;
+
+use almanac_settings::{Settings, Sources, environment};
+use almanac_terminal::ExitStatus;
+use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::{Error, Result, Shard};
+
+/// Options that every Almanac binary takes.
+#[derive(Debug, Clone, Args)]
+pub struct GlobalArguments {
+    /// Store folder [default: ALMANAC_STORE, else ./artifacts]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub store: Option<PathBuf>,
+    /// Settings profile
+    #[arg(long, value_name = "NAME", global = true)]
+    pub profile: Option<String>,
+    /// Folder with profiles/, prompts/, models.toml and local.toml of your own [default: ALMANAC_CONFIG]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub config: Option<PathBuf>,
+    /// Change one setting, such as `--set explain.run.max_seconds=60`; repeatable
+    #[arg(long, value_name = "KEY=VALUE", global = true)]
+    pub set: Vec<String>,
+    /// Print one JSON object to stdout instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say less: -q only warnings and errors, -qq only errors
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub quiet: u8,
+    /// Say more: -v what happens, -vv why
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// Colours
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub color: Color,
+    /// No progress bar
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl GlobalArguments {
+    /// Starts the printer and the log.
+    pub fn start_terminal(&self) {
+        almanac_terminal::init(almanac_terminal::Options {
+            json: self.json,
+            quiet: self.quiet,
+            verbose: self.verbose,
+            color: match self.color {
+                Color::Auto => almanac_terminal::ColorChoice::Auto,
+                Color::Always => almanac_terminal::ColorChoice::Always,
+                Color::Never => almanac_terminal::ColorChoice::Never,
+            },
+            progress: !self.no_progress,
+            log_filter: environment::log_filter(),
+        });
+    }
+
+    /// Loads the settings with `extra` assignments after those of `--set`.
+    pub fn settings(&self, extra: &[String]) -> almanac_settings::Result<Settings> {
+        Settings::load(&Sources {
+            profile: self.profile.clone(),
+            config_dir: self.config.clone(),
+            set: self.set.iter().chain(extra).cloned().collect(),
+        })
+    }
+
+    /// The store's folder: the option, the environment, or `artifacts` when it is there.
+    pub fn store_folder(&self) -> Result<PathBuf> {
+        let usual = PathBuf::from("artifacts");
+        self.store
+            .clone()
+            .or_else(environment::store_dir)
+            .or_else(|| usual.is_dir().then_some(usual))
+            .ok_or(Error::NoStore)
+    }
+
+    /// The same options as arguments for a child process.
+    pub fn to_arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let mut push = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+        if let Some(profile) = &self.profile {
+            push("--profile", profile.clone());
+        }
+        if let Some(config) = &self.config {
+            push("--config", config.to_string_lossy().into_owned());
+        }
+        for assignment in &self.set {
+            push("--set", assignment.clone());
+        }
+        if self.color != Color::Auto {
+            push("--color", if self.color == Color::Always { "always" } else { "never" }.to_owned());
+        }
+        arguments.extend(std::iter::repeat_n("-q".to_owned(), self.quiet.into()));
+        arguments.extend(std::iter::repeat_n("-v".to_owned(), self.verbose.into()));
+        if self.no_progress {
+            arguments.push("--no-progress".to_owned());
+        }
+        arguments
+    }
+}
+
+/// Options of `run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArguments {
+    /// Source tree to read (parse only)
+    #[arg(long, value_name = "TREE")]
+    pub source: Option<PathBuf>,
+    /// This task's share of the work, such as 3/64 (explain and entities)
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Run even when everything is fresh; records in the ledger are still reused
+    #[arg(long)]
+    pub force: bool,
+    /// Generate nothing; commit what the ledger holds, gaps included (explain and entities)
+    #[arg(long)]
+    pub commit_only: bool,
+    /// Stop taking new records after this many seconds; 0 is no limit (explain and entities)
+    #[arg(long, value_name = "SECONDS")]
+    pub max_seconds: Option<u64>,
+    /// Make only this many records, the most important first; 0 is no limit (explain and entities)
+    #[arg(long, value_name = "COUNT")]
+    pub max_records: Option<u64>,
+}
+
+impl RunArguments {
+    /// The limits as assignments to the stage's settings.
+    pub fn assignments(&self, stage: &str) -> Vec<String> {
+        let limit = |name: &str, value: Option<u64>| {
+            value.map(|value| format!("{stage}.run.{name}={value}"))
+        };
+        [limit("max_seconds", self.max_seconds), limit("max_records", self.max_records)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+/// A stage binary's command line.
+#[derive(Debug, Parser)]
+pub(crate) struct StageCommand {
+    #[command(flatten)]
+    pub(crate) global: GlobalArguments,
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Bring the stage's artifact up to date
+    Run(RunArguments),
+    /// Print what the stage reads, writes and depends on
+    Describe,
+}
+
+/// Parses this program's command line. On `--help`, `--version` or a usage error clap prints, and
+/// the status to exit with is returned.
+pub fn parse_arguments<T: FromArgMatches>(command: clap::Command) -> Result<T, ExitStatus> {
+    command
+        .version(env!("CARGO_PKG_VERSION"))
+        .try_get_matches()
+        .and_then(|matches| T::from_arg_matches(&matches))
+        .map_err(|error| {
+            // A closed pipe under `--help` is nobody's error.
+            let _ = error.print();
+            if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
+        })
+}

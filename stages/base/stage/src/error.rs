@@ -1,0 +1,70 @@
+//! What can go wrong in the frame itself.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// Errors of the frame.
+#[derive(Debug, Error, Diagnostic)]
+pub enum Error {
+    /// No store was named.
+    #[error("no store was named")]
+    #[diagnostic(
+        code(almanac::usage),
+        help("give --store DIR or set ALMANAC_STORE; the repository's `artifacts` folder is the usual place")
+    )]
+    NoStore,
+
+    /// The parse stage needs a tree.
+    #[error("no source tree was named")]
+    #[diagnostic(code(almanac::usage), help("give --source TREE, the top folder of the code to read"))]
+    NoSource,
+
+    /// A shard of a stage that works in one piece.
+    #[error("stage `{stage}` works in one piece and takes no --shard")]
+    #[diagnostic(code(almanac::usage), help("explain and entities can be sharded"))]
+    NotSharded {
+        /// The stage.
+        stage: &'static str,
+    },
+
+    /// A signal handler could not be set.
+    #[error("failed to watch for signals")]
+    #[diagnostic(code(almanac::bug), help("please report this"))]
+    Signal {
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+
+    /// The thread pool could not be built.
+    #[error("failed to start {threads} threads")]
+    #[diagnostic(code(almanac::unavailable), help("lower the stage's run.threads"))]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why.
+        #[source]
+        source: rayon::ThreadPoolBuildError,
+    },
+
+    /// An artifact was built from other inputs than the ones in force.
+    #[error("artifact `{artifact}` is not an input of stage `{stage}`")]
+    #[diagnostic(code(almanac::bug), help("please report this"))]
+    NotAnInput {
+        /// The artifact.
+        artifact: String,
+        /// The stage.
+        stage: &'static str,
+    },
+
+    /// The processor lacks instructions that the program was compiled for.
+    #[error("this processor lacks {missing}, which this build of Almanac needs")]
+    #[diagnostic(
+        code(almanac::unavailable),
+        help("run on an x86-64-v3 machine (any x86 server since 2015) or rebuild without the target-cpu line of .cargo/config.toml")
+    )]
+    Processor {
+        /// Instruction sets.
+        missing: String,
+    },
+}

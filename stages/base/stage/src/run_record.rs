@@ -1,0 +1,125 @@
+//! What happened in a run, for `status` and for whoever asks on Tuesday.
+
+use std::path::PathBuf;
+
+use almanac_artifact::{Store, write_atomically};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// State of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Begun; if its process is gone, it was killed.
+    Running,
+    /// Committed.
+    Done,
+    /// Its share is done; other shards are not.
+    Waiting,
+    /// Stopped by a signal; safe to start again.
+    Interrupted,
+    /// Failed; `error` says why.
+    Failed,
+}
+
+/// What a stage counted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Items of the whole task: files, records, chunks.
+    pub total: u64,
+    /// Taken over from earlier work.
+    pub reused: u64,
+    /// Made in this run.
+    pub generated: u64,
+    /// Tried and failed, in this run or before.
+    pub failed: u64,
+    /// Wanted and not there.
+    pub missing: u64,
+    /// Prompt tokens read by a model.
+    pub prompt_tokens: u64,
+    /// Tokens written by a model.
+    pub completion_tokens: u64,
+}
+
+/// One run of one stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// Id: time, stage and process.
+    pub id: String,
+    /// Stage name.
+    pub stage: String,
+    /// Profile.
+    pub profile: String,
+    /// Share of the work, `i/n`; empty for all.
+    pub shard: String,
+    /// State.
+    pub state: RunState,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Host it ran on.
+    pub host: String,
+    /// Process id there.
+    pub process: u32,
+    /// Slurm job and task; empty outside a job.
+    pub job: String,
+    /// Folder key of the artifact committed; empty when none was.
+    pub key: String,
+    /// Counts.
+    pub counts: Counts,
+    /// Largest resident memory, bytes.
+    pub peak_memory_bytes: u64,
+    /// Error with its causes; empty when none.
+    pub error: String,
+}
+
+impl RunRecord {
+    /// A run that begins now.
+    pub fn begin(stage: &str, profile: &str, shard: String) -> Self {
+        let now = Timestamp::now();
+        let job = almanac_settings::environment::slurm_job();
+        Self {
+            id: format!("{}-{stage}-{}", now.strftime("%Y%m%dT%H%M%S%3f"), std::process::id()),
+            stage: stage.to_owned(),
+            profile: profile.to_owned(),
+            shard,
+            state: RunState::Running,
+            started: now.to_string(),
+            seconds: 0.0,
+            host: almanac_settings::environment::host_name().unwrap_or_default(),
+            process: std::process::id(),
+            job: job.map_or_else(String::new, |job| match job.array_task_id {
+                Some(task) => format!("{}_{task}", job.array_job_id.unwrap_or(job.job_id)),
+                None => job.job_id,
+            }),
+            key: String::new(),
+            counts: Counts::default(),
+            peak_memory_bytes: 0,
+            error: String::new(),
+        }
+    }
+
+    /// Where the record is kept.
+    fn path(&self, store: &Store) -> PathBuf {
+        store.run_record(&format!("{}.json", self.id))
+    }
+
+    /// Writes the record, with the memory used so far.
+    pub fn save(&mut self, store: &Store) -> almanac_artifact::Result<()> {
+        self.peak_memory_bytes = peak_memory_bytes();
+        let mut bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
+        bytes.push(b'\n');
+        write_atomically(&self.path(store), &bytes)
+    }
+}
+
+/// High-water mark of resident memory, from the kernel; 0 where it does not say.
+fn peak_memory_bytes() -> u64 {
+    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}

@@ -1,0 +1,19 @@
+//! Every table of the store, once.
+//!
+//! A table is one Rust type here; its columns are named nowhere else. The crate knows what rows
+//! mean and must not know where they are kept, who computes them or how they are used.
+
+mod chunks;
+mod graph;
+mod kinds;
+mod records;
+mod sources;
+
+pub use chunks::{Chunk, Embedding};
+pub use graph::{Edge, Module, Rank, file_node, folder_node, namespace_node};
+pub use kinds::{
+    ArtifactRole, EdgeKind, EntityKind, EntityLevel, FileStatus, Language, ModuleKind, RecordStatus,
+    ReferenceKind, Resolution, SourceType,
+};
+pub use records::{EmbeddingRecord, Explanation, GenerationRecord, Summary};
+pub use sources::{Entity, File, Reference, Text};

@@ -1,0 +1,144 @@
+//! What the parse stage writes (paper 3.2.1 and 3.2.2).
+
+use almanac_artifact::table;
+
+use crate::{
+    ArtifactRole, EntityKind, EntityLevel, FileStatus, Language, ReferenceKind, SourceType,
+};
+
+table! {
+    /// One file of the source tree.
+    pub struct File in "files", version 1, sorted by (path) {
+        /// Path relative to the source tree, with `/`.
+        path: String,
+        /// BLAKE3 of the bytes, hexadecimal; empty for an unreadable file.
+        content_digest: String,
+        /// Size in bytes.
+        bytes: u64,
+        /// Number of lines.
+        lines: u32,
+        /// Language it is read as.
+        language: Language,
+        /// Interface, implementation, documentation, ...
+        source_type: SourceType,
+        /// Part it plays in the project.
+        role: ArtifactRole,
+        /// How far it was read.
+        status: FileStatus,
+        /// Why it was not read further; empty when it was.
+        status_reason: String,
+        /// Folder, `.` for the top.
+        folder: String,
+        /// Bytes inside ERROR nodes of the syntax tree.
+        error_bytes: u64,
+        /// Whether invalid UTF-8 was replaced.
+        lossy: bool,
+    }
+}
+
+table! {
+    /// Text of a file that was read.
+    pub struct Text in "texts", version 1, sorted by (path) {
+        /// Path relative to the source tree.
+        path: String,
+        /// Content as UTF-8; byte ranges of entities point into it.
+        text: String,
+    }
+}
+
+table! {
+    /// A named entity of the code or a section of a document (paper listings 1, 4 and 5).
+    pub struct Entity in "entities", version 1, sorted by (path, start_byte, end_byte, id) {
+        /// Stable id: 20 hexadecimal digits over path, kind, qualified name, signature and ordinal.
+        id: String,
+        /// File, relative to the source tree.
+        path: String,
+        /// What it is.
+        kind: EntityKind,
+        /// Symbol or documentation section.
+        level: EntityLevel,
+        /// Unqualified name; title for a section.
+        name: String,
+        /// Name with namespaces and classes.
+        qualified_name: String,
+        /// Qualified name of the enclosing scope; empty at the top.
+        parent: String,
+        /// Enclosing or qualifying class; empty if none.
+        class_name: String,
+        /// Enclosing namespaces, `a::b`; empty at the top.
+        namespace: String,
+        /// Normalised one-line signature, without body.
+        signature: String,
+        /// Return type, or `class` / `struct` for a record.
+        return_type: String,
+        /// Parameter list as written; inheritance clause for a record.
+        parameters: String,
+        /// Template parameter list; empty if not a template.
+        template_parameters: String,
+        /// Base classes as written.
+        bases: Vec<String>,
+        /// Comment right before it (Doxygen or not), markers removed.
+        leading_comment: String,
+        /// First line, from 1, leading comment excluded.
+        start_line: u32,
+        /// Last line, inclusive.
+        end_line: u32,
+        /// First byte of the entity, template header included.
+        start_byte: u64,
+        /// Byte past the end.
+        end_byte: u64,
+        /// Language.
+        language: Language,
+        /// Interface, implementation, documentation, ...
+        source_type: SourceType,
+        /// Part its file plays in the project.
+        role: ArtifactRole,
+        /// Headings above a section, outermost first.
+        section_path: Vec<String>,
+        /// BLAKE3 of its text, 20 hexadecimal digits.
+        text_digest: String,
+        /// Whether it has a body.
+        is_definition: bool,
+    }
+}
+
+impl Entity {
+    /// The entity's text inside its file's text.
+    pub fn slice<'a>(&self, text: &'a str) -> &'a str {
+        text.get(self.start_byte as usize..self.end_byte as usize)
+            .unwrap_or("")
+    }
+
+    /// Lines the entity spans.
+    pub fn line_count(&self) -> u32 {
+        self.end_line.saturating_sub(self.start_line) + 1
+    }
+}
+
+table! {
+    /// Something the source names without defining it; the graph stage resolves it.
+    pub struct Reference in "references", version 1, sorted by (path, start_byte, ordinal) {
+        /// File, relative to the source tree.
+        path: String,
+        /// Innermost entity it stands in; empty at file level.
+        entity_id: String,
+        /// What is asked for.
+        kind: ReferenceKind,
+        /// Last component of the name; the path as written for an include.
+        name: String,
+        /// Name as written, with qualifiers.
+        written: String,
+        /// Object or pointer expression before `.` or `->`; empty if none.
+        receiver: String,
+        /// Type of the receiver or of the local it names, when the file shows it; empty if not.
+        receiver_type: String,
+        /// Number of arguments of a call.
+        arguments: u32,
+        /// Line, from 1.
+        line: u32,
+        /// First byte.
+        start_byte: u64,
+        /// Tells references at one byte apart.
+        ordinal: u32,
+    }
+}

@@ -1,0 +1,17 @@
+//! What can go wrong when summarising.
+
+use almanac_inference::{GenerationError, PromptError};
+
+/// Errors of the entities stage; each is told by the part that met it.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum Error {
+    /// The prompt cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Prompt(#[from] PromptError),
+
+    /// The model or the ledger failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Generation(#[from] GenerationError),
+}

@@ -1,0 +1,360 @@
+//! What is summarised, in which order, and the walk over its levels.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use almanac_artifact::Ledger;
+use almanac_inference::{
+    GenerationCounts, GenerationJob, GenerationLimits, GenerationProgress, LazyModel,
+    ModelIdentity, OpenLedger, PromptTemplate, Shard, generate,
+};
+use almanac_tables::{
+    ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, RecordStatus, Summary,
+    file_node, folder_node,
+};
+use serde::Serialize;
+
+use crate::call_chain::{self, Neighbourhood};
+use crate::context::{Context, Sources};
+use crate::params::{CallChainStrategy, FileStrategy, ModuleStrategy};
+use crate::shares::allot;
+use crate::{Params, Prompts, Result, file_level, module_level};
+
+/// Generated summaries by summary id.
+pub(crate) type Texts = BTreeMap<String, String>;
+
+/// What a summary is about.
+enum Subject<'a> {
+    File(&'a File),
+    Module(&'a Module),
+    CallChain(Neighbourhood<'a>),
+}
+
+/// One summary to have.
+struct Item<'a> {
+    id: String,
+    subject: Subject<'a>,
+    importance: f64,
+    /// Why no text is generated, if none is.
+    unwanted: Option<&'static str>,
+    /// Ids of the summaries its prompt contains.
+    parts: Vec<String>,
+}
+
+/// A subject's facts and the prompt made of them, given the texts there are.
+struct Draft {
+    facts: String,
+    members: Vec<String>,
+    job: GenerationJob,
+}
+
+/// What the prompts of the paper may use.
+#[derive(Serialize)]
+struct PromptFacts<'a> {
+    facts: &'a str,
+    text: &'a str,
+    cut: bool,
+}
+
+/// Every summary of a tree, in waves: what a wave's prompts contain was summarised before.
+pub struct Plan<'a> {
+    context: Context<'a>,
+    prompts: &'a Prompts,
+    model: ModelIdentity,
+    modules: BTreeMap<&'a str, &'a Module>,
+    waves: Vec<Vec<Item<'a>>>,
+}
+
+impl<'a> Plan<'a> {
+    /// Decides subjects and order; needs no model, only its identity.
+    pub fn new(
+        sources: &Sources<'a>,
+        prompts: &'a Prompts,
+        model: &ModelIdentity,
+        params: &'a Params,
+    ) -> Self {
+        let context = Context::new(sources, params);
+        let mut waves = vec![files(&context, sources.files)];
+        waves.extend(modules(&context, sources.modules));
+        waves.push(call_chains(&context, sources.entities));
+        for wave in &mut waves {
+            wave.sort_by(|a, b| {
+                b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id))
+            });
+        }
+        let modules = sources.modules.iter().map(|module| (module.id.as_str(), module)).collect();
+        Self { context, prompts, model: model.clone(), modules, waves }
+    }
+
+    /// Summaries there can be, whether or not a text is wanted.
+    pub fn len(&self) -> usize {
+        self.waves.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there is nothing to summarise.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Generates what the ledger lacks of the `most` most important summaries, level by level.
+    ///
+    /// The choice is shared among the levels and counts summaries that are there already. A shard
+    /// that reaches a level before the others have finished what it needs leaves those subjects
+    /// waiting: running any shard again takes them up.
+    pub fn generate(
+        &self,
+        most: usize,
+        model: &mut LazyModel<'_>,
+        ledger: &mut OpenLedger<GenerationRecord>,
+        limits: &GenerationLimits<'_>,
+        progress: &mut dyn FnMut(GenerationProgress<'_>),
+    ) -> Result<GenerationCounts> {
+        let chosen = self.choose(most);
+        let mut texts = Texts::new();
+        let mut unsettled: BTreeSet<String> = BTreeSet::new();
+        let mut counts = GenerationCounts::default();
+        let whole = GenerationLimits { shard: Shard::WHOLE, ..*limits };
+        for wave in &self.waves {
+            let chosen_here: Vec<&Item<'_>> =
+                wave.iter().filter(|item| chosen.contains(item.id.as_str())).collect();
+            // Drafts are of all items: one that is not chosen may have a text from before.
+            let drafts: BTreeMap<&str, Draft> = wave
+                .iter()
+                .map(|item| Ok((item.id.as_str(), self.draft(item, &texts)?)))
+                .collect::<Result<_>>()?;
+            let mine = chosen_here.iter().enumerate().filter(|(at, _)| limits.shard.takes(*at));
+            let (ready, waiting): (Vec<&Item<'_>>, Vec<&Item<'_>>) = mine
+                .map(|(_, item)| *item)
+                .partition(|item| item.parts.iter().all(|part| !unsettled.contains(part)));
+            counts.wanted += waiting.len();
+            counts.waiting += waiting.len();
+            let jobs: Vec<&GenerationJob> =
+                ready.iter().map(|item| &drafts[item.id.as_str()].job).collect();
+            let sampling = &self.context.params.sampling;
+            counts += generate(&jobs, model, ledger, sampling, &whole, progress)?;
+            if limits.shard.count > 1 {
+                ledger.reload().map_err(almanac_inference::GenerationError::from)?;
+            }
+            let settled = |key: &str| ledger.get(key).is_some();
+            unsettled.extend(
+                chosen_here
+                    .iter()
+                    .filter(|item| !settled(&drafts[item.id.as_str()].job.record_key))
+                    .map(|item| item.id.clone()),
+            );
+            collect_texts(&drafts, ledger.records(), &mut texts);
+        }
+        Ok(counts)
+    }
+
+    /// All summaries with the texts there are, in table order.
+    pub fn project(&self, ledger: &Ledger<GenerationRecord>) -> Result<Vec<Summary>> {
+        let mut texts = Texts::new();
+        let mut rows = Vec::with_capacity(self.len());
+        for wave in &self.waves {
+            let mut drafts = BTreeMap::new();
+            for item in wave {
+                let draft = self.draft(item, &texts)?;
+                let priority = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+                rows.push(self.row(item, &draft, ledger.get(&draft.job.record_key), priority));
+                drafts.insert(item.id.as_str(), draft);
+            }
+            collect_texts(&drafts, ledger, &mut texts);
+        }
+        rows.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(rows)
+    }
+
+    fn row(
+        &self,
+        item: &Item<'_>,
+        draft: &Draft,
+        record: Option<&GenerationRecord>,
+        priority: u32,
+    ) -> Summary {
+        let (level, title, path, module) = match &item.subject {
+            Subject::File(file) => (EntityLevel::File, name(&file.path), &*file.path, &*file.folder),
+            Subject::Module(module) => (EntityLevel::Module, &*module.name, "", parent(module)),
+            Subject::CallChain(chain) => {
+                let callable = chain.callable;
+                let folder = call_chain::folder(&self.context, callable);
+                (EntityLevel::CallChain, &*callable.qualified_name, &*callable.path, folder)
+            }
+        };
+        let reason = match record {
+            Some(record) => &record.reason,
+            None => item.unwanted.unwrap_or(""),
+        };
+        Summary {
+            id: item.id.clone(),
+            level,
+            title: title.to_owned(),
+            path: path.to_owned(),
+            module: module.to_owned(),
+            members: draft.members.clone(),
+            facts: draft.facts.clone(),
+            status: record.map_or(RecordStatus::Missing, |record| record.status),
+            reason: reason.to_owned(),
+            prompt: draft.job.prompt.clone(),
+            model: self.model.name.clone(),
+            text: record.map_or_else(String::new, |record| record.text.clone()),
+            record_key: draft.job.record_key.clone(),
+            priority,
+        }
+    }
+
+    /// Ids of the `most` most important summaries that are wanted, shared among the levels.
+    fn choose(&self, most: usize) -> BTreeSet<&str> {
+        let mut levels: [Vec<&Item<'_>>; 3] = Default::default();
+        for item in self.waves.iter().flatten().filter(|item| item.unwanted.is_none()) {
+            let level = match item.subject {
+                Subject::File(_) => 0,
+                Subject::Module(_) => 1,
+                Subject::CallChain(_) => 2,
+            };
+            levels[level].push(item);
+        }
+        // Modules come in waves by depth; their importance decides across these.
+        for level in &mut levels {
+            level.sort_by(|a, b| {
+                b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id))
+            });
+        }
+        let available = [levels[0].len(), levels[1].len(), levels[2].len()];
+        let shares = allot(most, available, self.context.params.record_shares);
+        let chosen = levels.iter().zip(shares).flat_map(|(level, share)| level.iter().take(share));
+        chosen.map(|item| item.id.as_str()).collect()
+    }
+
+    fn draft(&self, item: &Item<'a>, texts: &Texts) -> Result<Draft> {
+        let params = self.context.params;
+        let room = |template: &PromptTemplate| {
+            let answer = params.max_tokens.min(template.max_tokens());
+            let system = almanac_inference::estimate_tokens(template.system());
+            params.context_tokens.saturating_sub(answer + system)
+        };
+        let mut raw = None;
+        let (template, facts, members) = match &item.subject {
+            Subject::File(file) => {
+                let room = room(&self.prompts.file).min(room(&self.prompts.file_fallback));
+                let file = file_level::facts(&self.context, file, room);
+                raw = file.raw;
+                let template =
+                    if raw.is_some() { &self.prompts.file_fallback } else { &self.prompts.file };
+                (template, file.facts, file.members)
+            }
+            Subject::Module(module) => {
+                let template = &self.prompts.module;
+                let facts = module_level::facts(
+                    &self.context,
+                    module,
+                    &self.modules,
+                    texts,
+                    room(template),
+                );
+                let members = module.files.iter().chain(&module.submodules).cloned().collect();
+                (template, facts, members)
+            }
+            Subject::CallChain(chain) => {
+                let template = &self.prompts.call_chain;
+                (template, chain.facts(&self.context, texts, room(template)), chain.members())
+            }
+        };
+        let (text, cut) = raw.as_ref().map_or(("", false), |raw| (raw.text.as_str(), raw.cut));
+        let user = template.render(&item.id, &PromptFacts { facts: &facts, text, cut })?;
+        let (model, sampling) = (&self.model, &params.sampling);
+        let job = GenerationJob::new(&item.id, template, user, params.max_tokens, model, sampling);
+        Ok(Draft { facts, members, job })
+    }
+}
+
+fn collect_texts(
+    drafts: &BTreeMap<&str, Draft>,
+    ledger: &Ledger<GenerationRecord>,
+    texts: &mut Texts,
+) {
+    for (id, draft) in drafts {
+        if let Some(record) = ledger.get(&draft.job.record_key)
+            && record.status == RecordStatus::Done
+        {
+            texts.insert((*id).to_owned(), record.text.clone());
+        }
+    }
+}
+
+fn files<'a>(context: &Context<'a>, files: &'a [File]) -> Vec<Item<'a>> {
+    if context.params.file_level_entity_strategy == FileStrategy::None {
+        return Vec::new();
+    }
+    let readable = files.iter().filter(|file| file_level::is_readable(file));
+    readable
+        .map(|file| {
+            let id = file_node(&file.path);
+            Item {
+                importance: context.score(&id),
+                unwanted: unwanted(context, file.role),
+                parts: Vec::new(),
+                subject: Subject::File(file),
+                id,
+            }
+        })
+        .collect()
+}
+
+/// One wave a depth, deepest first.
+fn modules<'a>(context: &Context<'a>, modules: &'a [Module]) -> Vec<Vec<Item<'a>>> {
+    let mut depths: BTreeMap<usize, Vec<Item<'a>>> = BTreeMap::new();
+    if context.params.module_level_entity_strategy == ModuleStrategy::None {
+        return Vec::new();
+    }
+    for module in modules.iter().filter(|module| module_level::is_summarised(module)) {
+        let of_files = module.files.iter().map(|path| file_node(path));
+        let inside: f64 = of_files.clone().map(|node| context.score(&node)).sum();
+        let skipped = module.submodules.is_empty()
+            && module.files.iter().all(|path| {
+                let file = context.files.get(path.as_str());
+                file.is_some_and(|file| unwanted(context, file.role).is_some())
+            });
+        depths.entry(module_level::depth(module)).or_default().push(Item {
+            id: module.id.clone(),
+            importance: context.score(&module.id).max(inside),
+            unwanted: skipped.then_some(SKIPPED),
+            parts: of_files.chain(module.submodules.iter().cloned()).collect(),
+            subject: Subject::Module(module),
+        });
+    }
+    depths.into_values().rev().collect()
+}
+
+fn call_chains<'a>(context: &Context<'a>, entities: &'a [Entity]) -> Vec<Item<'a>> {
+    if context.params.call_chain_entity_strategy == CallChainStrategy::None {
+        return Vec::new();
+    }
+    let neighbourhoods = entities.iter().filter_map(|entity| Neighbourhood::of(context, entity));
+    neighbourhoods
+        .map(|chain| {
+            let callable = chain.callable;
+            let folder = folder_node(call_chain::folder(context, callable));
+            Item {
+                id: format!("chain:{}", callable.id),
+                importance: context.score(&callable.id),
+                unwanted: unwanted(context, callable.role),
+                parts: vec![file_node(&callable.path), folder],
+                subject: Subject::CallChain(chain),
+            }
+        })
+        .collect()
+}
+
+const SKIPPED: &str = "files of this role are not summarised";
+
+fn unwanted(context: &Context<'_>, role: ArtifactRole) -> Option<&'static str> {
+    context.params.skip_roles.contains(&role).then_some(SKIPPED)
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn parent(module: &Module) -> &str {
+    module.parent.strip_prefix("module:").unwrap_or(&module.parent)
+}

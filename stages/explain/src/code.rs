@@ -1,0 +1,89 @@
+//! Fits an entity's code into a prompt: whole, as an outline, or its beginning and end.
+
+use almanac_inference::{clip, estimate_tokens};
+use almanac_tables::Entity;
+
+/// The code of `entity` in at most `tokens`. `inside` are the callables defined within it.
+pub(crate) fn fit(entity: &Entity, inside: &[&Entity], text: &str, tokens: usize) -> String {
+    let code = entity.slice(text);
+    if estimate_tokens(code) <= tokens {
+        return code.to_owned();
+    }
+    let outline = outline(entity, inside, text);
+    if estimate_tokens(&outline) <= tokens { outline } else { ends(&outline, tokens) }
+}
+
+/// The entity with the bodies of what is defined within it left out.
+fn outline(entity: &Entity, inside: &[&Entity], text: &str) -> String {
+    let mut outline = String::new();
+    let mut at = entity.start_byte;
+    for inner in inside {
+        if inner.start_byte < at || inner.end_byte > entity.end_byte {
+            continue;
+        }
+        outline.push_str(text.get(at as usize..inner.start_byte as usize).unwrap_or(""));
+        outline.push_str(&inner.signature);
+        outline.push_str(" { ... }");
+        at = inner.end_byte;
+    }
+    outline.push_str(text.get(at as usize..entity.end_byte as usize).unwrap_or(""));
+    outline
+}
+
+/// Tokens the mark of a gap needs.
+const GAP: usize = 12;
+
+/// Three quarters from the beginning, where the signature is, and one from the end.
+fn ends(code: &str, tokens: usize) -> String {
+    let room = tokens.saturating_sub(GAP);
+    let head = clip(code, room - room / 4);
+    let rest = &code[head.len()..];
+    let from = rest.len().saturating_sub(room / 4 * 3);
+    let tail = &rest[rest.ceil_char_boundary(from)..];
+    let tail = tail.split_once('\n').map_or("", |(_, whole_lines)| whole_lines);
+    let left_out = rest.len() - tail.len();
+    let lines = rest[..left_out].trim_matches('\n').lines().count();
+    format!("{head}\n// ... {lines} lines left out ...\n{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spanning(text: &str, from: &str, to: &str, signature: &str) -> Entity {
+        let start = text.find(from).unwrap();
+        let end = start + text[start..].find(to).unwrap() + to.len();
+        Entity {
+            start_byte: start as u64,
+            end_byte: end as u64,
+            signature: signature.into(),
+            ..Entity::default()
+        }
+    }
+
+    const CLASS: &str = "// before\nclass Grid {\n  int size() const {\n    return n_m; // a long way to say n\n  }\n  int n_m;\n};\n";
+
+    #[test]
+    fn a_class_loses_bodies_before_members() {
+        let class = spanning(CLASS, "class Grid", "\n}", "class Grid");
+        let size = spanning(CLASS, "int size", "  }", "int size() const");
+        assert_eq!(fit(&class, &[&size], CLASS, 500), class.slice(CLASS));
+        assert_eq!(
+            fit(&class, &[&size], CLASS, 22),
+            "class Grid {\n  int size() const { ... }\n  int n_m;\n}"
+        );
+    }
+
+    #[test]
+    fn a_long_function_keeps_its_beginning_and_end() {
+        let lines: Vec<String> = (0..100).map(|i| format!("  step({i});")).collect();
+        let text = format!("void run() {{\n{}\n}}", lines.join("\n"));
+        let entity = Entity { end_byte: text.len() as u64, ..Entity::default() };
+        let fitted = fit(&entity, &[], &text, 100);
+        assert!(estimate_tokens(&fitted) <= 100, "{fitted}");
+        assert!(fitted.starts_with("void run() {\n  step(0);\n"));
+        assert!(fitted.ends_with("  step(99);\n}"));
+        let kept = fitted.matches("step(").count();
+        assert!(fitted.contains(&format!("// ... {} lines left out ...", 100 - kept)), "{fitted}");
+    }
+}

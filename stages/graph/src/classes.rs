@@ -1,0 +1,307 @@
+//! Classes as one unit each: primary definition, specialisations, members from every file, bases.
+
+use std::collections::{BTreeMap, HashMap};
+
+use almanac_tables::{EntityKind, SourceType};
+
+use crate::names::matching;
+use crate::reach::Reach;
+use crate::tree::{Family, Tree};
+
+/// Position of a class in [`Classes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ClassId(pub(crate) usize);
+
+/// A class with everything that belongs to it.
+#[derive(Debug)]
+pub(crate) struct Class {
+    /// Scope and name without template arguments.
+    pub(crate) qualified: String,
+    /// Primary definition first, then specialisations, then forward declarations.
+    pub(crate) entities: Vec<usize>,
+    /// Members by name, from all files, in table order.
+    pub(crate) members: HashMap<String, Vec<usize>>,
+    /// Bases found in the tree, in order of mention.
+    pub(crate) bases: Vec<ClassId>,
+}
+
+/// All classes of the tree.
+pub(crate) struct Classes {
+    pub(crate) all: Vec<Class>,
+    by_qualified: HashMap<String, Vec<ClassId>>,
+    by_name: HashMap<String, Vec<ClassId>>,
+    /// Class of each record entity.
+    of_record: Vec<Option<ClassId>>,
+    /// Class that each entity is a member of.
+    pub(crate) of_member: Vec<Option<ClassId>>,
+}
+
+impl Classes {
+    /// Groups record entities into classes and binds members, in-class and out-of-line.
+    pub(crate) fn new(tree: &Tree<'_>, reach: &Reach) -> Self {
+        let mut classes = Self {
+            all: Vec::new(),
+            by_qualified: HashMap::new(),
+            by_name: HashMap::new(),
+            of_record: vec![None; tree.entities.len()],
+            of_member: vec![None; tree.entities.len()],
+        };
+        classes.group_records(tree, reach);
+        classes.bind_members(tree, reach);
+        classes
+    }
+
+    pub(crate) fn get(&self, class: ClassId) -> &Class {
+        &self.all[class.0]
+    }
+
+    /// Class a record entity is part of.
+    pub(crate) fn of_record(&self, entity: usize) -> Option<ClassId> {
+        self.of_record[entity]
+    }
+
+    /// Class around an entity: its own for a record, else that of the nearest member around it.
+    pub(crate) fn enclosing(&self, tree: &Tree<'_>, entity: usize) -> Option<ClassId> {
+        tree.outward(entity).find_map(|at| self.of_record[at].or(self.of_member[at]))
+    }
+
+    /// The class of exactly this qualified name that `file` means.
+    pub(crate) fn exact(
+        &self,
+        tree: &Tree<'_>,
+        reach: &Reach,
+        qualified: &str,
+        file: usize,
+    ) -> Option<ClassId> {
+        self.pick(tree, reach, self.by_qualified.get(qualified)?, file)
+    }
+
+    /// A class whose qualified name ends with `path`, wherever it is.
+    pub(crate) fn elsewhere(
+        &self,
+        tree: &Tree<'_>,
+        reach: &Reach,
+        path: &str,
+        file: usize,
+    ) -> Option<ClassId> {
+        let last = path.rsplit("::").next().unwrap_or(path);
+        let ending = format!("::{path}");
+        let found: Vec<ClassId> = self
+            .by_name
+            .get(last)?
+            .iter()
+            .copied()
+            .filter(|&class| {
+                let qualified = &self.get(class).qualified;
+                qualified == path || qualified.ends_with(&ending)
+            })
+            .collect();
+        self.pick(tree, reach, &found, file)
+    }
+
+    /// `class` and its bases, nearest first, each once.
+    pub(crate) fn with_bases(&self, class: ClassId) -> Vec<ClassId> {
+        let mut order = vec![class];
+        let mut next = 0;
+        while next < order.len() {
+            for &base in &self.get(order[next]).bases {
+                if !order.contains(&base) {
+                    order.push(base);
+                }
+            }
+            next += 1;
+        }
+        order
+    }
+
+    /// Members of that name in the first of class and bases that has one.
+    pub(crate) fn member(&self, class: ClassId, name: &str) -> Option<&[usize]> {
+        self.with_bases(class)
+            .into_iter()
+            .find_map(|at| self.get(at).members.get(name))
+            .map(Vec::as_slice)
+    }
+
+    /// Makes the class of record `base` a base of the class of `record`.
+    pub(crate) fn add_base(&mut self, record: usize, base: usize) {
+        if let (Some(class), Some(base)) = (self.of_record[record], self.of_record[base])
+            && class != base
+            && !self.get(class).bases.contains(&base)
+        {
+            self.all[class.0].bases.push(base);
+        }
+    }
+
+    /// The entity an edge to the class leads to.
+    pub(crate) fn node(&self, class: ClassId) -> usize {
+        self.get(class).entities[0]
+    }
+
+    /// Of several classes of one name the one `file` means; `None` when nothing tells.
+    fn pick(
+        &self,
+        tree: &Tree<'_>,
+        reach: &Reach,
+        found: &[ClassId],
+        file: usize,
+    ) -> Option<ClassId> {
+        if let [only] = found {
+            return self.may_mean(tree, reach, *only, file).then_some(*only);
+        }
+        let files = |class: ClassId| self.get(class).entities.iter().map(|&at| tree.facts[at].file);
+        let closeness = |class: ClassId| -> usize {
+            files(class)
+                .map(|other| match (other == file, reach.sees(file, other)) {
+                    (true, _) => usize::MAX,
+                    (false, true) => usize::MAX / 2 + tree.shared_folders(file, other),
+                    (false, false) => tree.shared_folders(file, other),
+                })
+                .max()
+                .unwrap_or(0)
+        };
+        let usable = found.iter().copied().filter(|&at| self.may_mean(tree, reach, at, file));
+        let ranked: Vec<(usize, ClassId)> = usable.map(|class| (closeness(class), class)).collect();
+        let best = ranked.iter().map(|(score, _)| *score).max()?;
+        let mut first = ranked.iter().filter(|(score, _)| *score == best);
+        match (first.next(), first.next()) {
+            (Some((_, class)), None) => Some(*class),
+            _ => None,
+        }
+    }
+
+    /// A class local to a `.cpp` file is meant by nobody who does not see that file.
+    fn may_mean(&self, tree: &Tree<'_>, reach: &Reach, class: ClassId, file: usize) -> bool {
+        self.get(class).entities.iter().any(|&at| {
+            let other = tree.facts[at].file;
+            tree.entities[at].source_type != SourceType::Source
+                || other == file
+                || reach.sees(file, other)
+        })
+    }
+
+    fn group_records(&mut self, tree: &Tree<'_>, reach: &Reach) {
+        let mut by_name: BTreeMap<(Family, String), Vec<usize>> = BTreeMap::new();
+        for at in tree.code_entities().filter(|&at| tree.entities[at].kind.is_record()) {
+            let facts = &tree.facts[at];
+            by_name.entry((facts.family, facts.qualified())).or_default().push(at);
+        }
+        for ((_, qualified), records) in by_name {
+            let (primary, rest): (Vec<usize>, Vec<usize>) =
+                records.into_iter().partition(|&at| is_primary(tree, at));
+            let mut groups = group_primaries(tree, &primary);
+            if groups.is_empty() {
+                groups.push(rest);
+            } else {
+                for at in rest {
+                    let home = home_of(tree, reach, &groups, tree.facts[at].file);
+                    groups[home].push(at);
+                }
+            }
+            groups.into_iter().for_each(|group| self.add_class(tree, &qualified, group));
+        }
+    }
+
+    fn add_class(&mut self, tree: &Tree<'_>, qualified: &str, mut entities: Vec<usize>) {
+        let id = ClassId(self.all.len());
+        entities.sort_by_key(|&at| {
+            let has_body = tree.entities[at].is_definition;
+            (!has_body, !is_primary(tree, at), at)
+        });
+        for &at in &entities {
+            self.of_record[at] = Some(id);
+        }
+        let name = qualified.rsplit("::").next().unwrap_or(qualified).to_owned();
+        self.by_qualified.entry(qualified.to_owned()).or_default().push(id);
+        self.by_name.entry(name).or_default().push(id);
+        self.all.push(Class {
+            qualified: qualified.to_owned(),
+            entities,
+            members: HashMap::new(),
+            bases: Vec::new(),
+        });
+    }
+
+    fn bind_members(&mut self, tree: &Tree<'_>, reach: &Reach) {
+        for at in tree.code_entities() {
+            let class = self.class_of_member(tree, reach, at);
+            self.of_member[at] = class;
+            if let Some(class) = class {
+                let name = tree.facts[at].name.clone();
+                self.all[class.0].members.entry(name).or_default().push(at);
+            }
+        }
+    }
+
+    /// Lexical containment first, then the class its qualified name spells.
+    fn class_of_member(&self, tree: &Tree<'_>, reach: &Reach, at: usize) -> Option<ClassId> {
+        let facts = &tree.facts[at];
+        if let Some(around) = facts.around
+            && tree.entities[around].kind != EntityKind::Namespace
+        {
+            return self.of_record[around];
+        }
+        let entity = &tree.entities[at];
+        let may_be_member = entity.kind.is_callable()
+            || entity.kind.is_record()
+            || matches!(entity.kind, EntityKind::Field | EntityKind::Variable | EntityKind::Enum);
+        if !may_be_member || facts.scope.is_empty() {
+            return None;
+        }
+        self.exact(tree, reach, &facts.scope, facts.file).or_else(|| {
+            let is_method = !entity.class_name.is_empty();
+            is_method.then(|| self.elsewhere(tree, reach, &facts.scope, facts.file)).flatten()
+        })
+    }
+}
+
+/// Primary definitions of one name in different files are different classes: two programs of one
+/// tree may each have their own.
+fn group_primaries(tree: &Tree<'_>, primary: &[usize]) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &at in primary {
+        groups.entry(tree.facts[at].file).or_default().push(at);
+    }
+    groups.into_values().collect()
+}
+
+/// The group a specialisation or forward declaration in `file` belongs to.
+fn home_of(tree: &Tree<'_>, reach: &Reach, groups: &[Vec<usize>], file: usize) -> usize {
+    let closeness = |at: usize| {
+        let other = tree.facts[groups[at][0]].file;
+        let is_seen = reach.sees(file, other);
+        (is_seen, reach.sees(other, file), tree.shared_folders(file, other), std::cmp::Reverse(at))
+    };
+    (0..groups.len()).max_by_key(|&at| closeness(at)).unwrap_or(0)
+}
+
+/// Whether a record is neither a specialisation nor a forward declaration.
+fn is_primary(tree: &Tree<'_>, at: usize) -> bool {
+    let entity = &tree.entities[at];
+    entity.is_definition
+        && !entity.name.contains('<')
+        && specialisation(&entity.signature, &tree.facts[at].name).is_none()
+}
+
+/// Template arguments that follow `name` in a signature, template heads left out.
+pub(crate) fn specialisation<'t>(signature: &'t str, name: &str) -> Option<&'t str> {
+    let mut head = signature.trim_start();
+    while let Some(rest) = head.strip_prefix("template") {
+        let rest = rest.trim_start();
+        head = rest[matching(rest).map_or(0, |close| close + 1)..].trim_start();
+        if head.len() == signature.trim_start().len() {
+            break;
+        }
+    }
+    let at = word_position(head, name)?;
+    let rest = head[at + name.len()..].trim_start();
+    let close = rest.starts_with('<').then(|| matching(rest)).flatten()?;
+    Some(&rest[1..close])
+}
+
+/// First place where `word` stands alone in `text`.
+fn word_position(text: &str, word: &str) -> Option<usize> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).map(|(at, _)| at).find(|&at| {
+        !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word)
+    })
+}

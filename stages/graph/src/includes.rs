@@ -1,0 +1,159 @@
+//! Which file an `#include`, CMake `include` or `add_subdirectory` means.
+
+use std::collections::HashMap;
+
+use almanac_tables::{EdgeKind, Reference, ReferenceKind, Resolution, file_node};
+
+use crate::edges::{EdgeSet, confidence_of};
+use crate::tree::{Family, Tree};
+use crate::{GraphParams, TargetCounts};
+
+/// Standard headers with an extension; without one, a header in angle brackets is a system header.
+const C_HEADERS: &[&str] = &[
+    "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "limits.h",
+    "locale.h", "math.h", "setjmp.h", "signal.h", "stdarg.h", "stdatomic.h", "stdbool.h",
+    "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "unistd.h", "wchar.h",
+    "mpi.h", "omp.h",
+];
+
+/// Resolves every include, adds its edges and returns the included files of each file, each once.
+pub(crate) fn resolve_includes(
+    tree: &Tree<'_>,
+    references: &[Reference],
+    params: &GraphParams,
+    edges: &mut EdgeSet,
+    counts: &mut TargetCounts,
+) -> Vec<Vec<usize>> {
+    let suffixes = suffix_index(tree);
+    let mut targets = vec![Vec::new(); tree.files.len()];
+    for reference in references.iter().filter(|reference| reference.kind == ReferenceKind::Include) {
+        let Some(from) = tree.file(&reference.path) else { continue };
+        let asked = Asked::new(reference);
+        let (found, resolution) = find(tree, &suffixes, from, &asked);
+        if found.is_empty() {
+            if asked.is_system { counts.external += 1 } else { counts.unresolved += 1 }
+            continue;
+        }
+        if found.len() > params.max_candidates as usize {
+            counts.too_many += 1;
+            continue;
+        }
+        counts.add(resolution);
+        let confidence = match found.len() {
+            1 => confidence_of(resolution),
+            several => 1.0 / several as f32,
+        };
+        for to in found {
+            let (source, target) = (file_node(&reference.path), file_node(&tree.files[to].path));
+            edges.add(EdgeKind::Includes, &source, &target, resolution, confidence);
+            if !targets[from].contains(&to) {
+                targets[from].push(to);
+            }
+        }
+    }
+    targets
+}
+
+/// An include as its author wrote it.
+struct Asked {
+    path: String,
+    is_system: bool,
+}
+
+impl Asked {
+    fn new(reference: &Reference) -> Self {
+        let written = reference.written.trim();
+        let name = reference.name.trim().trim_matches(['<', '>', '"', '\'']);
+        // `${PROJECT_SOURCE_DIR}/cmake/Options.cmake` is a path below some folder of the tree.
+        let name = match name.rfind("}/") {
+            Some(at) if name.contains("${") => &name[at + 2..],
+            _ => name,
+        };
+        Self {
+            path: name.trim_start_matches('/').to_owned(),
+            is_system: written.contains('<'),
+        }
+    }
+}
+
+/// Every path suffix that starts at a folder border, with the files that have it.
+fn suffix_index<'a>(tree: &Tree<'a>) -> HashMap<&'a str, Vec<usize>> {
+    let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, file) in tree.files.iter().enumerate() {
+        let path = file.path.as_str();
+        let starts = path.match_indices('/').map(|(slash, _)| slash + 1);
+        for start in std::iter::once(0).chain(starts) {
+            index.entry(&path[start..]).or_default().push(at);
+        }
+    }
+    index
+}
+
+fn find(
+    tree: &Tree<'_>,
+    suffixes: &HashMap<&str, Vec<usize>>,
+    from: usize,
+    asked: &Asked,
+) -> (Vec<usize>, Resolution) {
+    let is_build = Family::of(tree.files[from].language) == Family::Build;
+    let mut spellings = vec![asked.path.clone()];
+    if is_build {
+        spellings.push(format!("{}.cmake", asked.path));
+        spellings.push(format!("{}/CMakeLists.txt", asked.path.trim_end_matches('/')));
+    }
+    if !asked.is_system {
+        for spelling in &spellings {
+            let beside = normalised(&tree.files[from].folder, spelling);
+            if let Some(to) = beside.and_then(|path| tree.file(&path)) {
+                return (vec![to], Resolution::Exact);
+            }
+        }
+    }
+    let has_extension = asked.path.contains('.');
+    if asked.is_system && (!has_extension || C_HEADERS.contains(&asked.path.as_str())) {
+        return (Vec::new(), Resolution::Exact);
+    }
+    for spelling in &spellings {
+        let Some(suffix) = normalised("", spelling) else { continue };
+        let Some(found) = suffixes.get(suffix.as_str()) else { continue };
+        // A folder given to `add_subdirectory` is below the folder that names it.
+        if is_build && spelling.ends_with("/CMakeLists.txt") {
+            continue;
+        }
+        return nearest(tree, from, found);
+    }
+    (Vec::new(), Resolution::Exact)
+}
+
+/// The files of `found` that share most folders with `from`; ambiguous when several do.
+fn nearest(tree: &Tree<'_>, from: usize, found: &[usize]) -> (Vec<usize>, Resolution) {
+    let others: Vec<usize> = found.iter().copied().filter(|&to| to != from).collect();
+    match others.as_slice() {
+        [] => (Vec::new(), Resolution::Exact),
+        [only] => (vec![*only], Resolution::Unique),
+        several => {
+            let shared = |to: usize| tree.shared_folders(from, to);
+            let most = several.iter().map(|&to| shared(to)).max().unwrap_or(0);
+            let near: Vec<usize> = several.iter().copied().filter(|&to| shared(to) == most).collect();
+            let resolution =
+                if near.len() == 1 { Resolution::Scoped } else { Resolution::Ambiguous };
+            (near, resolution)
+        }
+    }
+}
+
+/// `path` below `folder` without `.` and `..`; `None` when it leaves the tree.
+fn normalised(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." if folder.is_empty() => {}
+            ".." => {
+                parts.pop()?;
+            }
+            other => parts.push(other),
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,0 +1,379 @@
+//! Reading names, parameter lists and types out of the text the parser kept.
+
+const ELABORATION: &[&str] = &["typename", "class", "struct", "enum", "union", "template"];
+const QUALIFIERS: &[&str] = &[
+    "const", "volatile", "static", "inline", "constexpr", "consteval", "constinit", "mutable",
+    "extern", "virtual", "explicit", "friend", "register", "thread_local", "noexcept",
+];
+const BUILTINS: &[&str] = &[
+    "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned",
+    "size_t", "char8_t", "char16_t", "char32_t", "wchar_t", "auto", "decltype",
+];
+
+/// Whether `byte` may stand inside an identifier.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii()
+}
+
+/// Where an `operator` name starts in `text`.
+fn operator_start(text: &str) -> Option<usize> {
+    text.match_indices("operator").map(|(at, _)| at).find(|&at| {
+        let before = at == 0 || !is_word(text.as_bytes()[at - 1]);
+        let after = text.as_bytes().get(at + "operator".len());
+        before && after.is_none_or(|&byte| !is_word(byte))
+    })
+}
+
+/// `text` without template arguments, whitespace and a leading `::`; operator names keep theirs.
+pub(crate) fn plain(text: &str) -> String {
+    let (path, operator) = match operator_start(text) {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut depth = 0_usize;
+    for token in tokens(path) {
+        match token {
+            "<" => depth += 1,
+            ">" => depth = depth.saturating_sub(1),
+            _ if depth > 0 || ELABORATION.contains(&token) => {}
+            _ => out.push_str(token),
+        }
+    }
+    if !operator.is_empty() {
+        let symbol = operator["operator".len()..].trim();
+        out.push_str("operator");
+        if symbol.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+            out.push(' ');
+        }
+        out.extend(symbol.chars().filter(|c| !c.is_whitespace()));
+    }
+    out.strip_prefix("::").map(str::to_owned).unwrap_or(out)
+}
+
+/// Splits a plain qualified name into its scope (without the last `::`) and last component.
+pub(crate) fn scope_and_name(plain: &str) -> (&str, &str) {
+    let head = operator_start(plain).unwrap_or(plain.len());
+    match plain[..head].trim_end_matches(':').len() {
+        length if head < plain.len() => (&plain[..length], &plain[head..]),
+        _ => plain.rsplit_once("::").unwrap_or(("", plain)),
+    }
+}
+
+/// `scope::name`, or `name` in the global scope.
+pub(crate) fn join(scope: &str, name: &str) -> String {
+    if scope.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{scope}::{name}")
+    }
+}
+
+/// `a::b::c`, `a::b`, `a` and the empty global scope.
+pub(crate) fn scopes_outward(scope: &str) -> impl Iterator<Item = &str> {
+    let mut next = Some(scope);
+    std::iter::from_fn(move || {
+        let current = next?;
+        next = (!current.is_empty()).then(|| current.rsplit_once("::").map_or("", |(out, _)| out));
+        Some(current)
+    })
+}
+
+/// The name without parts that stand for an anonymous namespace.
+pub(crate) fn without_anonymous(plain: &str) -> String {
+    let anonymous = |part: &str| {
+        part.is_empty() || part.starts_with(['(', '{', '<']) || part == "anonymous"
+    };
+    let (scope, name) = scope_and_name(plain);
+    let mut parts: Vec<&str> = scope.split("::").filter(|part| !anonymous(part)).collect();
+    if !anonymous(name) || name.starts_with("operator") {
+        parts.push(name);
+    }
+    parts.join("::")
+}
+
+/// Splits at `separator` outside brackets of any kind.
+pub(crate) fn split_top_level(text: &str, separator: u8) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' | b'<' => depth += 1,
+            b'>' if at > 0 && matches!(bytes[at - 1], b'-' | b'=') => {}
+            b')' | b']' | b'}' | b'>' => depth -= 1,
+            _ if byte == separator && depth <= 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Byte of the first `wanted` outside brackets.
+fn find_top_level(text: &str, wanted: u8) -> Option<usize> {
+    let head = split_top_level(text, wanted)[0];
+    (head.len() < text.len()).then_some(head.len())
+}
+
+/// Words, `::` and punctuation of `text`.
+pub(crate) fn tokens(text: &str) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let (mut at, mut out) = (0, Vec::new());
+    while at < bytes.len() {
+        let start = at;
+        if bytes[at].is_ascii_whitespace() {
+            at += 1;
+            continue;
+        } else if is_word(bytes[at]) {
+            while at < bytes.len() && is_word(bytes[at]) {
+                at += 1;
+            }
+        } else if text[at..].starts_with("...") {
+            at += 3;
+        } else if text[at..].starts_with("::") || text[at..].starts_with("&&") {
+            at += 2;
+        } else {
+            at += 1;
+        }
+        out.push(&text[start..at]);
+    }
+    out
+}
+
+fn is_word_token(token: &str) -> bool {
+    token.bytes().all(is_word)
+}
+
+/// Names of the parameters of one or more template heads.
+pub(crate) fn template_parameter_names(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('<') {
+        let mut depth = 0_i32;
+        let bytes = rest.as_bytes();
+        let close = (open..bytes.len()).find(|&at| {
+            depth += match bytes[at] {
+                b'<' | b'(' => 1,
+                b')' => -1,
+                b'>' if bytes[at - 1] != b'-' => -1,
+                _ => 0,
+            };
+            depth == 0
+        });
+        let close = close.unwrap_or(rest.len());
+        for parameter in split_top_level(&rest[open + 1..close], b',') {
+            let head = &parameter[..find_top_level(parameter, b'=').unwrap_or(parameter.len())];
+            let words = tokens(head);
+            if words.len() > 1
+                && let Some(name) = words.last().filter(|word| is_word_token(word))
+            {
+                names.push(*name);
+            }
+        }
+        rest = rest.get(close + 1..).unwrap_or("");
+    }
+    names
+}
+
+/// One parameter of a callable, reduced to what tells overloads apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    /// Type in tokens, without qualification, name and default.
+    pub(crate) type_tokens: Vec<String>,
+    /// Name; empty if there is none.
+    pub(crate) name: String,
+    /// Type as written, without name and default.
+    pub(crate) type_text: String,
+    /// Whether it may be left out.
+    pub(crate) has_default: bool,
+    /// Whether it takes any number of arguments.
+    pub(crate) is_pack: bool,
+}
+
+/// Reads a parameter list, with or without its parentheses.
+pub(crate) fn parameters(text: &str) -> Vec<Parameter> {
+    let inner = text.trim();
+    let inner = inner.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inner);
+    if inner.trim().is_empty() || inner.trim() == "void" {
+        return Vec::new();
+    }
+    split_top_level(inner, b',').into_iter().map(parameter).collect()
+}
+
+fn parameter(text: &str) -> Parameter {
+    let equals = find_top_level(text, b'=');
+    let head = text[..equals.unwrap_or(text.len())].trim();
+    let array = head.ends_with(']').then(|| head.rfind('[')).flatten();
+    let head = head[..array.unwrap_or(head.len())].trim();
+    let (type_text, name) = split_declarator(head);
+    let mut type_tokens = normalised_type(type_text);
+    if array.is_some() {
+        type_tokens.push("*".to_owned());
+    }
+    Parameter {
+        is_pack: head.contains("..."),
+        has_default: equals.is_some(),
+        name: name.to_owned(),
+        type_text: type_text.to_owned(),
+        type_tokens,
+    }
+}
+
+/// Splits `const T& name` into its type and name; the name is empty if there is none.
+pub(crate) fn split_declarator(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let start = text.len() - text.bytes().rev().take_while(|&byte| is_word(byte)).count();
+    let (before, name) = (text[..start].trim_end(), &text[start..]);
+    let keyword = |word: &str| QUALIFIERS.contains(&word) || ELABORATION.contains(&word);
+    let previous = tokens(before).last().copied().unwrap_or("");
+    let completes_type = match previous {
+        ">" | "&" | "&&" | "*" | "..." | "]" | ")" => true,
+        word if is_word_token(word) && !word.is_empty() => {
+            !keyword(word) || tokens(before).iter().any(|word| is_word_token(word) && !keyword(word))
+        }
+        _ => false,
+    };
+    if name.is_empty() || !completes_type || keyword(name) || BUILTINS.contains(&name) {
+        (text, "")
+    } else {
+        (before, name)
+    }
+}
+
+/// Tokens of a type without qualification, elaboration and the `const` of a value.
+fn normalised_type(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut constant = false;
+    for token in tokens(text) {
+        match token {
+            "const" => constant = true,
+            "::" => {
+                // Drop the qualifying name and its template arguments.
+                pop_component(&mut out);
+            }
+            word if ELABORATION.contains(&word) || QUALIFIERS.contains(&word) => {}
+            "..." => {}
+            other => out.push(other.to_owned()),
+        }
+    }
+    let wide = |word: &str| matches!(word, "unsigned" | "long" | "short" | "signed");
+    if out.iter().any(|word| wide(word)) {
+        out.retain(|word| word != "int");
+    }
+    if constant && out.iter().any(|token| matches!(token.as_str(), "&" | "*" | "&&")) {
+        out.insert(0, "const".to_owned());
+    }
+    out
+}
+
+fn pop_component(out: &mut Vec<String>) {
+    if out.last().is_some_and(|token| token == ">") {
+        let mut depth = 0_i32;
+        while let Some(token) = out.pop() {
+            depth += i32::from(token == ">") - i32::from(token == "<");
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    if out.last().is_some_and(|token| is_word_token(token)) {
+        out.pop();
+    }
+}
+
+/// Whether the signature ends in the `const` of a member function.
+pub(crate) fn is_const_member(signature: &str, parameters: &str) -> bool {
+    let tail = match (parameters.is_empty(), signature.rfind(parameters)) {
+        (false, Some(at)) => &signature[at + parameters.len()..],
+        _ => signature.rsplit_once(')').map_or("", |(_, tail)| tail),
+    };
+    let tail = tail.split(['=', '{', ':']).next().unwrap_or("");
+    tokens(tail.split("->").next().unwrap_or("")).contains(&"const")
+}
+
+/// A type name with the arguments of its last component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TypeName {
+    /// Qualified name as written, without template arguments.
+    pub(crate) path: String,
+    /// Template arguments of the last component, as written.
+    pub(crate) arguments: Vec<String>,
+    /// Whether it is a pointer.
+    pub(crate) is_pointer: bool,
+}
+
+/// The named type inside `text`; `None` for built-in and deduced types.
+pub(crate) fn type_name(text: &str) -> Option<TypeName> {
+    let text = text.trim();
+    let bytes = text.as_bytes();
+    let (mut at, mut found) = (0, None);
+    while at < bytes.len() {
+        if !is_word(bytes[at]) && !text[at..].starts_with("::") {
+            at += 1;
+            continue;
+        }
+        let (end, path, arguments) = read_path(text, at);
+        let keyword = QUALIFIERS.contains(&path.as_str()) || ELABORATION.contains(&path.as_str());
+        if !keyword && !path.is_empty() {
+            found = (!BUILTINS.contains(&path.as_str())).then_some((path, arguments));
+        }
+        at = end.max(at + 1);
+    }
+    let (path, arguments) = found?;
+    let is_pointer = text.trim_end_matches("const").trim_end().ends_with('*');
+    Some(TypeName { path, arguments, is_pointer })
+}
+
+/// Reads `a::b<args>::c<args>` from byte `at`.
+fn read_path(text: &str, at: usize) -> (usize, String, Vec<String>) {
+    let bytes = text.as_bytes();
+    let (mut at, mut path, mut arguments) = (at, String::new(), Vec::new());
+    loop {
+        while text[at..].starts_with("::") || bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += if text[at..].starts_with("::") { 2 } else { 1 };
+        }
+        let start = at;
+        while at < bytes.len() && is_word(bytes[at]) {
+            at += 1;
+        }
+        let word = &text[start..at];
+        if word.is_empty() {
+            return (at, path, arguments);
+        }
+        if !path.is_empty() && ELABORATION.contains(&word) {
+            continue;
+        }
+        path = join(&path, word);
+        arguments.clear();
+        let after = text.len() - text[at..].trim_start().len();
+        if bytes.get(after) == Some(&b'<') {
+            let end = after + matching(&text[after..]).unwrap_or(text.len() - after - 1);
+            arguments = split_top_level(&text[after + 1..end.max(after + 1)], b',')
+                .into_iter()
+                .map(|argument| argument.trim().to_owned())
+                .collect();
+            at = (end + 1).min(text.len());
+        }
+        if !text[at..].trim_start().starts_with("::") {
+            return (at, path, arguments);
+        }
+    }
+}
+
+/// Byte of the bracket that closes the one `text` starts with.
+pub(crate) fn matching(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0_i32;
+    (0..bytes.len()).find(|&at| {
+        depth += match bytes[at] {
+            b'(' | b'[' | b'{' | b'<' => 1,
+            b'>' if at > 0 && matches!(bytes[at - 1], b'-' | b'=') => 0,
+            b')' | b']' | b'}' | b'>' => -1,
+            _ => 0,
+        };
+        depth == 0
+    })
+}

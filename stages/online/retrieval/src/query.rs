@@ -1,0 +1,337 @@
+//! What a question names and asks about (paper 3.3.2).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use almanac_index::{SearchIndex, WeightedTerm, identifier_parts, is_stop_word, words};
+use almanac_tables::EntityKind;
+
+use crate::Result;
+use crate::intent::{Intent, Mentions, route};
+
+/// Words of questions that say how is asked, not about what. Written as the analyzer stems them.
+const QUESTION_TERMS: &[&str] = &[
+    "actual", "avail", "between", "call", "class", "code", "come", "compar", "defin", "describ",
+    "differ", "differenti", "doe", "each", "exact", "exampl", "explain", "file", "function",
+    "give", "happen", "header", "help", "implement", "insid", "look", "main", "mean", "method",
+    "mean", "need", "one", "other", "overal", "perform", "project", "provid", "purpos", "respons",
+    "role", "show", "structur", "typic", "us", "use", "usual", "way", "work",
+];
+const QUESTION_TERM_WEIGHT: f32 = 0.25;
+/// Weight of a term that is part of an identifier which is itself in the question.
+const PART_WEIGHT: f32 = 0.4;
+/// Weight of an initialism or joined word that names something in the store.
+const DERIVED_WEIGHT: f32 = 0.8;
+/// Weight of the project's own name and of other names that nearly every file holds.
+const EVERYWHERE_WEIGHT: f32 = 0.05;
+/// Share of files from which a name is held to be everywhere.
+const EVERYWHERE_SHARE: f32 = 0.4;
+
+/// A symbol the question names.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SymbolMention {
+    /// As written.
+    pub(crate) written: String,
+    /// Entities with this name.
+    pub(crate) entities: Vec<usize>,
+    /// Whether it is written like code (case, underscore, `::`), not like a word.
+    pub(crate) like_code: bool,
+}
+
+/// Everything taken from the question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Signals {
+    pub(crate) intent: Intent,
+    /// Files named with extension.
+    pub(crate) files: Vec<usize>,
+    /// Files named by their stem only.
+    pub(crate) stem_files: Vec<usize>,
+    pub(crate) symbols: Vec<SymbolMention>,
+    pub(crate) modules: Vec<usize>,
+    pub(crate) terms: Vec<WeightedTerm>,
+    /// Words of the question that occur nowhere in the store.
+    pub(crate) unknown: Vec<String>,
+    /// Number of words that carry meaning.
+    pub(crate) content_words: usize,
+}
+
+/// One word of the question.
+struct Word<'a> {
+    text: &'a str,
+    start: usize,
+    end: usize,
+}
+
+pub(crate) fn read(index: &SearchIndex, question: &str) -> Result<Signals> {
+    let words: Vec<Word<'_>> = words(question)
+        .into_iter()
+        .map(|range| Word { text: &question[range.clone()], start: range.start, end: range.end })
+        .collect();
+    let everywhere = names_everywhere(index, &words)?;
+    let (files, file_words) = file_mentions(index, question, &words);
+    let symbols = symbol_mentions(index, question, &words, &everywhere, &file_words);
+    let stem_files = stem_mentions(index, &words, &everywhere, &file_words);
+    let modules = module_mentions(index, &words, &everywhere);
+    let mentions = Mentions {
+        files: !files.is_empty(),
+        symbols: !symbols.is_empty(),
+        modules: !modules.is_empty(),
+    };
+    let intent = route(question, &mentions);
+    let terms = weighted_terms(index, &words, &everywhere);
+    let (unknown, content_words) = unknown_words(index, &words, &terms)?;
+    Ok(Signals { intent, files, stem_files, symbols, modules, terms, unknown, content_words })
+}
+
+/// Names that nearly every file holds: the project's own, its root namespace, its macros' prefix.
+fn names_everywhere(index: &SearchIndex, words: &[Word<'_>]) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for word in words {
+        let lower = word.text.to_lowercase();
+        if is_stop_word(&lower) || names.contains(&lower) {
+            continue;
+        }
+        let root_namespace = !index.modules_named(&lower).is_empty()
+            && index.tables().modules.iter().any(|module| {
+                module.id == almanac_tables::namespace_node(&module.name)
+                    && module.name.eq_ignore_ascii_case(&lower)
+                    && module.parent.is_empty()
+            });
+        let share = match index.analyzer().code_terms(&lower).first() {
+            Some(term) => index.file_share(term)?,
+            None => 0.0,
+        };
+        if share >= EVERYWHERE_SHARE && (root_namespace || starts_upper(word.text)) {
+            names.insert(lower);
+        }
+    }
+    Ok(names)
+}
+
+fn starts_upper(text: &str) -> bool {
+    text.chars().next().is_some_and(char::is_uppercase)
+}
+
+/// Files named with their extension, and the places of the words that name them.
+fn file_mentions(
+    index: &SearchIndex,
+    question: &str,
+    words: &[Word<'_>],
+) -> (Vec<usize>, BTreeSet<usize>) {
+    let mut files = Vec::new();
+    let mut used = BTreeSet::new();
+    for (at, word) in words.iter().enumerate() {
+        let Some(next) = words.get(at + 1) else { continue };
+        if &question[word.end..next.start] != "." {
+            continue;
+        }
+        // A path before the name narrows it down: take everything up to a blank.
+        let start = question[..word.start]
+            .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.')))
+            .map_or(0, |before| before + question[before..].chars().next().map_or(1, char::len_utf8));
+        let written = question[start..next.end].trim_start_matches(['/', '.']);
+        let mut named = index.files_named(written);
+        if named.is_empty() {
+            named = index.files_named(&question[word.start..next.end]);
+        }
+        if !named.is_empty() {
+            used.extend([at, at + 1]);
+            push_new(&mut files, named);
+        }
+    }
+    (files, used)
+}
+
+fn push_new(list: &mut Vec<usize>, more: impl IntoIterator<Item = usize>) {
+    for item in more {
+        if !list.contains(&item) {
+            list.push(item);
+        }
+    }
+}
+
+/// Written like code: mixed case inside, underscore, digit after a letter, or scope beside it.
+fn like_code(question: &str, word: &Word<'_>) -> bool {
+    let scoped = question[word.end..].starts_with("::") || question[..word.start].ends_with("::");
+    let marked = question[..word.start].ends_with('`') || question[word.end..].starts_with("()");
+    scoped || marked || word.text.contains('_') || identifier_parts(word.text).len() > 1
+}
+
+fn symbol_mentions(
+    index: &SearchIndex,
+    question: &str,
+    words: &[Word<'_>],
+    everywhere: &BTreeSet<String>,
+    file_words: &BTreeSet<usize>,
+) -> Vec<SymbolMention> {
+    let mut mentions: Vec<SymbolMention> = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let first = at;
+        while at + 1 < words.len() && &question[words[at].end..words[at + 1].start] == "::" {
+            at += 1;
+        }
+        let word = &words[at];
+        at += 1;
+        let lower = word.text.to_lowercase();
+        if file_words.contains(&(at - 1)) || everywhere.contains(&lower) || is_stop_word(&lower) {
+            continue;
+        }
+        let code = like_code(question, word);
+        // A plain word counts when it is capitalised inside the sentence and names a type.
+        let proper = starts_upper(word.text) && first > 0;
+        if !code && !proper {
+            continue;
+        }
+        let written = &question[words[first].start..word.end];
+        let mut entities = index.entities_named(written);
+        if entities.is_empty() && first + 1 < at {
+            entities = index.entities_named(word.text);
+        }
+        if !code {
+            entities.retain(|&entity| {
+                let kind = index.tables().entities[entity].kind;
+                kind.is_record() || matches!(kind, EntityKind::Alias | EntityKind::Concept)
+            });
+        }
+        if !entities.is_empty() && mentions.iter().all(|mention| mention.written != written) {
+            mentions.push(SymbolMention { written: written.to_owned(), entities, like_code: code });
+        }
+    }
+    mentions
+}
+
+/// Files whose stem is a word of the question, case and all.
+fn stem_mentions(
+    index: &SearchIndex,
+    words: &[Word<'_>],
+    everywhere: &BTreeSet<String>,
+    file_words: &BTreeSet<usize>,
+) -> Vec<usize> {
+    let mut files = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let lower = word.text.to_lowercase();
+        if file_words.contains(&at) || everywhere.contains(&lower) || !starts_upper(word.text) {
+            continue;
+        }
+        let named = index.files_named(word.text).into_iter().filter(|&file| {
+            let path = &index.tables().files[file].path;
+            path.rsplit('/').next().is_some_and(|name| name.starts_with(word.text))
+        });
+        push_new(&mut files, named);
+    }
+    files
+}
+
+fn module_mentions(
+    index: &SearchIndex,
+    words: &[Word<'_>],
+    everywhere: &BTreeSet<String>,
+) -> Vec<usize> {
+    let mut modules = Vec::new();
+    for word in words {
+        let lower = word.text.to_lowercase();
+        if !everywhere.contains(&lower) && !is_stop_word(&lower) && lower.len() > 2 {
+            push_new(&mut modules, index.modules_named(&lower));
+        }
+    }
+    modules
+}
+
+/// Terms for the text index, each once, with the largest weight it got.
+fn weighted_terms(
+    index: &SearchIndex,
+    words: &[Word<'_>],
+    everywhere: &BTreeSet<String>,
+) -> Vec<WeightedTerm> {
+    let mut weights: BTreeMap<String, f32> = BTreeMap::new();
+    let mut add = |term: &str, weight: f32| {
+        let slot = weights.entry(term.to_owned()).or_insert(0.0);
+        *slot = slot.max(weight);
+    };
+    for word in words {
+        let lower = word.text.to_lowercase();
+        let base = if everywhere.contains(&lower) { EVERYWHERE_WEIGHT } else { 1.0 };
+        for (at, term) in index.analyzer().prose_terms(word.text).iter().enumerate() {
+            let part = if at > 0 { PART_WEIGHT } else { 1.0 };
+            let asking = if QUESTION_TERMS.contains(&term.as_str()) && !starts_upper(word.text) {
+                QUESTION_TERM_WEIGHT
+            } else {
+                1.0
+            };
+            add(term, base * part * asking);
+        }
+    }
+    for derived in derived_names(index, words) {
+        for term in index.analyzer().code_terms(&derived).iter().take(1) {
+            add(term, DERIVED_WEIGHT);
+        }
+    }
+    weights.into_iter().map(|(term, weight)| WeightedTerm { term, weight }).collect()
+}
+
+/// Names the store knows that neighbouring words make when joined (`halo cells`: `HaloCells`) or
+/// by their initials (`conjugate gradient`: `CG`).
+fn derived_names(index: &SearchIndex, words: &[Word<'_>]) -> Vec<String> {
+    let known = |name: &str| {
+        !index.files_named(name).is_empty() || !index.entities_named(name).is_empty()
+    };
+    let mut names = Vec::new();
+    for start in 0..words.len() {
+        for length in 2..=4 {
+            let Some(run) = words.get(start..start + length) else { break };
+            if is_stop_word(&run[0].text.to_lowercase()) {
+                break;
+            }
+            let last = run[length - 1].text.to_lowercase();
+            if is_stop_word(&last) {
+                continue;
+            }
+            let initials: String =
+                run.iter().filter_map(|word| word.text.chars().next()).collect::<String>().to_uppercase();
+            if known(&initials) {
+                names.push(initials);
+            }
+            let camel: String = run.iter().map(|word| capitalised(word.text)).collect();
+            if length <= 3 && known(&camel) {
+                names.push(camel);
+            }
+        }
+    }
+    names.dedup();
+    names
+}
+
+fn capitalised(word: &str) -> String {
+    let mut characters = word.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
+}
+
+/// Words that carry meaning and occur in no file, as written; and how many carry meaning.
+fn unknown_words(
+    index: &SearchIndex,
+    words: &[Word<'_>],
+    terms: &[WeightedTerm],
+) -> Result<(Vec<String>, usize)> {
+    let mut unknown: Vec<String> = Vec::new();
+    let mut content = 0;
+    for word in words {
+        let own = index.analyzer().prose_terms(word.text);
+        let carries = own.first().is_some_and(|first| {
+            terms.iter().any(|term| term.term == *first && term.weight >= 1.0)
+        });
+        if !carries {
+            continue;
+        }
+        content += 1;
+        // One part of a compound that is known is enough to look further.
+        let mut known = false;
+        for term in &own {
+            known = known || index.file_share(term)? > 0.0;
+        }
+        if !known && !unknown.iter().any(|other| other == word.text) {
+            unknown.push(word.text.to_owned());
+        }
+    }
+    Ok((unknown, content))
+}
