@@ -7,6 +7,7 @@
 mod children;
 mod commands;
 mod error;
+mod knowledge;
 mod project;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use almanac_artifact::Store;
 use almanac_freshness::tree::Tree;
 use almanac_freshness::{Plan, PlanInput, plan};
-use almanac_inference::ConfiguredModels;
+use almanac_generation::ConfiguredModels;
 use almanac_settings::Settings;
 use almanac_stage::GlobalArguments;
 

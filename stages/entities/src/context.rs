@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use almanac_inference::first_sentence;
 use almanac_tables::{
-    Edge, EdgeKind, Entity, EntityKind, EntityLevel, Explanation, File, Module, Rank, RecordStatus,
-    Text,
+    Edge, EdgeKind, Entity, EntityKind, EntityLevel, Explanation, File, Module, Rank, RecordStatus, Text,
 };
 
 use crate::Params;
@@ -52,8 +51,7 @@ impl<'a> Context<'a> {
     pub(crate) fn new(sources: &Sources<'a>, params: &'a Params) -> Self {
         let mut outgoing = EdgeIndex::new();
         let mut incoming = EdgeIndex::new();
-        for edge in sources.edges.iter().filter(|edge| edge.confidence >= params.minimum_confidence)
-        {
+        for edge in sources.edges.iter().filter(|edge| edge.confidence >= params.minimum_confidence) {
             outgoing.entry((edge.kind, &edge.source)).or_default().push(edge);
             incoming.entry((edge.kind, &edge.target)).or_default().push(edge);
         }
@@ -141,7 +139,11 @@ pub(crate) fn gist(text: &str) -> String {
 
 const LABELS: [&str; 2] = ["Role:", "Workflow:"];
 
-fn edges<'a, 'b>(index: &'b BTreeMap<(EdgeKind, &'b str), Vec<&'a Edge>>, kind: EdgeKind, node: &'b str) -> &'b [&'a Edge] {
+fn edges<'a, 'b>(
+    index: &'b BTreeMap<(EdgeKind, &'b str), Vec<&'a Edge>>,
+    kind: EdgeKind,
+    node: &'b str,
+) -> &'b [&'a Edge] {
     index.get(&(kind, node)).map_or(&[], Vec::as_slice)
 }
 
@@ -161,9 +163,7 @@ fn telling_order(entity: &Entity) -> Option<u8> {
     }
     let documented = !entity.leading_comment.is_empty();
     match entity.kind {
-        EntityKind::Class | EntityKind::Struct | EntityKind::Union => {
-            entity.is_definition.then_some(0)
-        }
+        EntityKind::Class | EntityKind::Struct | EntityKind::Union => entity.is_definition.then_some(0),
         EntityKind::Concept | EntityKind::Enum => Some(1),
         EntityKind::BuildTarget | EntityKind::BuildFunction => Some(1),
         kind if kind.is_callable() && entity.is_definition => Some(2),

@@ -30,6 +30,13 @@ impl FactSheet {
         }
     }
 
+    /// Like [`Self::list`], in at most half of the room that is left.
+    pub(crate) fn half_list(&mut self, label: &str, items: &[String]) {
+        let mut half = PromptBudget::new(self.budget.left() / 2);
+        let most = half.list(items, items.len()).len();
+        self.list(label, items, most);
+    }
+
     /// A heading and a line for each of the first items that fit.
     pub(crate) fn bullets(&mut self, heading: &str, items: &[String]) {
         let kept = self.budget.list(items, items.len());
@@ -37,11 +44,6 @@ impl FactSheet {
             self.lines.push(format!("{heading}:"));
             self.lines.extend(kept.into_iter().map(|item| format!("- {item}")));
         }
-    }
-
-    /// Tokens left.
-    pub(crate) fn left(&self) -> usize {
-        self.budget.left()
     }
 
     /// The facts.

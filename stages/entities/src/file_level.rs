@@ -6,8 +6,6 @@ use almanac_tables::{EdgeKind, EntityKind, EntityLevel, File, FileStatus, file_n
 use crate::context::Context;
 use crate::fact_sheet::FactSheet;
 
-/// Names of symbols that are listed, whatever else is told about them.
-const SYMBOL_NAMES: usize = 60;
 /// Tokens of facts beside the text of a file without symbols.
 const FALLBACK_FACTS: usize = 250;
 
@@ -40,7 +38,7 @@ pub(crate) fn facts(context: &Context<'_>, file: &File, tokens: usize) -> FileFa
     let most = context.params.names_per_fact;
     sheet.list("Namespaces", &namespaces(context, file), most);
     let names: Vec<String> = symbols.iter().map(|entity| entity.qualified_name.clone()).collect();
-    sheet.list("Symbols", &names, SYMBOL_NAMES);
+    sheet.half_list("Symbols", &names);
     sheet.list("Sections", &section_titles(context, file), most);
     let node = file_node(&file.path);
     let pairs: Vec<String> = context
@@ -85,10 +83,8 @@ fn is_build(kind: EntityKind) -> bool {
 
 fn namespaces(context: &Context<'_>, file: &File) -> Vec<String> {
     let entities = context.entities_of(&file.path).iter();
-    let mut names: Vec<String> = entities
-        .map(|entity| entity.namespace.clone())
-        .filter(|namespace| !namespace.is_empty())
-        .collect();
+    let mut names: Vec<String> =
+        entities.map(|entity| entity.namespace.clone()).filter(|namespace| !namespace.is_empty()).collect();
     names.sort();
     names.dedup();
     names

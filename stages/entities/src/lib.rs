@@ -25,9 +25,7 @@ mod shares;
 
 pub use context::Sources;
 pub use error::Error;
-pub use params::{
-    CallChainStrategy, FileStrategy, ModuleStrategy, Params, Prompts, RecordShares,
-};
+pub use params::{CallChainStrategy, FileStrategy, ModuleStrategy, Params, Prompts, RecordShares};
 pub use plan::Plan;
 
 /// Result of this crate.

@@ -112,10 +112,8 @@ fn folder_of(context: &Context<'_>, node: &str) -> String {
 }
 
 fn by_count(folders: BTreeMap<String, usize>, own: &str) -> Vec<String> {
-    let mut folders: Vec<(String, usize)> = folders
-        .into_iter()
-        .filter(|(folder, _)| !folder.is_empty() && folder != own)
-        .collect();
+    let mut folders: Vec<(String, usize)> =
+        folders.into_iter().filter(|(folder, _)| !folder.is_empty() && folder != own).collect();
     folders.sort_by(|(a, a_count), (b, b_count)| (Reverse(a_count), a).cmp(&(Reverse(b_count), b)));
     folders.into_iter().map(|(folder, _)| folder).collect()
 }

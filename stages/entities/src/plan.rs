@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use almanac_artifact::Ledger;
 use almanac_inference::{
-    GenerationCounts, GenerationJob, GenerationLimits, GenerationProgress, LazyModel,
+    GenerationCounts, GenerationError, GenerationJob, GenerationLimits, GenerationProgress, LazyModel,
     ModelIdentity, OpenLedger, PromptTemplate, Shard, generate,
 };
 use almanac_tables::{
-    ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, RecordStatus, Summary,
-    file_node, folder_node,
+    ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, RecordStatus, Summary, file_node,
+    folder_node,
 };
 use serde::Serialize;
 
@@ -77,9 +77,7 @@ impl<'a> Plan<'a> {
         waves.extend(modules(&context, sources.modules));
         waves.push(call_chains(&context, sources.entities));
         for wave in &mut waves {
-            wave.sort_by(|a, b| {
-                b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id))
-            });
+            wave.sort_by(|a, b| b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id)));
         }
         let modules = sources.modules.iter().map(|module| (module.id.as_str(), module)).collect();
         Self { context, prompts, model: model.clone(), modules, waves }
@@ -109,38 +107,40 @@ impl<'a> Plan<'a> {
         progress: &mut dyn FnMut(GenerationProgress<'_>),
     ) -> Result<GenerationCounts> {
         let chosen = self.choose(most);
+        let whole = GenerationLimits { shard: Shard::WHOLE, ..*limits };
         let mut texts = Texts::new();
         let mut unsettled: BTreeSet<String> = BTreeSet::new();
         let mut counts = GenerationCounts::default();
-        let whole = GenerationLimits { shard: Shard::WHOLE, ..*limits };
+        let mut ahead: usize = self.waves.iter().map(|wave| taken(wave, &chosen, limits.shard).count()).sum();
+        let mut done = 0;
         for wave in &self.waves {
-            let chosen_here: Vec<&Item<'_>> =
-                wave.iter().filter(|item| chosen.contains(item.id.as_str())).collect();
             // Drafts are of all items: one that is not chosen may have a text from before.
             let drafts: BTreeMap<&str, Draft> = wave
                 .iter()
                 .map(|item| Ok((item.id.as_str(), self.draft(item, &texts)?)))
                 .collect::<Result<_>>()?;
-            let mine = chosen_here.iter().enumerate().filter(|(at, _)| limits.shard.takes(*at));
-            let (ready, waiting): (Vec<&Item<'_>>, Vec<&Item<'_>>) = mine
-                .map(|(_, item)| *item)
+            let (ready, waiting): (Vec<&Item<'_>>, Vec<&Item<'_>>) = taken(wave, &chosen, limits.shard)
                 .partition(|item| item.parts.iter().all(|part| !unsettled.contains(part)));
             counts.wanted += waiting.len();
             counts.waiting += waiting.len();
-            let jobs: Vec<&GenerationJob> =
-                ready.iter().map(|item| &drafts[item.id.as_str()].job).collect();
+            ahead -= ready.len() + waiting.len();
+            let jobs: Vec<&GenerationJob> = ready.iter().map(|item| &drafts[item.id.as_str()].job).collect();
+            let (before, done_before) = (counts, done);
+            let mut over_all_waves = |now: GenerationProgress<'_>| {
+                let mut counts = before;
+                counts += *now.counts;
+                done = done_before + now.done;
+                let total = done_before + now.total + ahead;
+                progress(GenerationProgress { done, total, counts: &counts, ..now });
+            };
             let sampling = &self.context.params.sampling;
-            counts += generate(&jobs, model, ledger, sampling, &whole, progress)?;
+            counts += generate(&jobs, model, ledger, sampling, &whole, &mut over_all_waves)?;
             if limits.shard.count > 1 {
-                ledger.reload().map_err(almanac_inference::GenerationError::from)?;
+                ledger.reload().map_err(GenerationError::from)?;
             }
-            let settled = |key: &str| ledger.get(key).is_some();
-            unsettled.extend(
-                chosen_here
-                    .iter()
-                    .filter(|item| !settled(&drafts[item.id.as_str()].job.record_key))
-                    .map(|item| item.id.clone()),
-            );
+            let is_open = |item: &&Item<'_>| ledger.get(&drafts[item.id.as_str()].job.record_key).is_none();
+            let open = taken(wave, &chosen, Shard::WHOLE).filter(is_open);
+            unsettled.extend(open.map(|item| item.id.clone()));
             collect_texts(&drafts, ledger.records(), &mut texts);
         }
         Ok(counts)
@@ -215,9 +215,7 @@ impl<'a> Plan<'a> {
         }
         // Modules come in waves by depth; their importance decides across these.
         for level in &mut levels {
-            level.sort_by(|a, b| {
-                b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id))
-            });
+            level.sort_by(|a, b| b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id)));
         }
         let available = [levels[0].len(), levels[1].len(), levels[2].len()];
         let shares = allot(most, available, self.context.params.record_shares);
@@ -238,19 +236,12 @@ impl<'a> Plan<'a> {
                 let room = room(&self.prompts.file).min(room(&self.prompts.file_fallback));
                 let file = file_level::facts(&self.context, file, room);
                 raw = file.raw;
-                let template =
-                    if raw.is_some() { &self.prompts.file_fallback } else { &self.prompts.file };
+                let template = if raw.is_some() { &self.prompts.file_fallback } else { &self.prompts.file };
                 (template, file.facts, file.members)
             }
             Subject::Module(module) => {
                 let template = &self.prompts.module;
-                let facts = module_level::facts(
-                    &self.context,
-                    module,
-                    &self.modules,
-                    texts,
-                    room(template),
-                );
+                let facts = module_level::facts(&self.context, module, &self.modules, texts, room(template));
                 let members = module.files.iter().chain(&module.submodules).cloned().collect();
                 (template, facts, members)
             }
@@ -267,11 +258,18 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn collect_texts(
-    drafts: &BTreeMap<&str, Draft>,
-    ledger: &Ledger<GenerationRecord>,
-    texts: &mut Texts,
-) {
+/// Chosen items of a wave that are a shard's. Places count before anything is known to be ready, so
+/// that shards agree on them whatever each has seen.
+fn taken<'b, 'a>(
+    wave: &'b [Item<'a>],
+    chosen: &'b BTreeSet<&str>,
+    shard: Shard,
+) -> impl Iterator<Item = &'b Item<'a>> {
+    let chosen = wave.iter().filter(|item| chosen.contains(item.id.as_str()));
+    chosen.enumerate().filter(move |(place, _)| shard.takes(*place)).map(|(_, item)| item)
+}
+
+fn collect_texts(drafts: &BTreeMap<&str, Draft>, ledger: &Ledger<GenerationRecord>, texts: &mut Texts) {
     for (id, draft) in drafts {
         if let Some(record) = ledger.get(&draft.job.record_key)
             && record.status == RecordStatus::Done

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use almanac_artifact::Ledger;
 use almanac_inference::{
-    GenerationCounts, GenerationJob, GenerationLimits, GenerationProgress, LazyModel,
-    ModelIdentity, OpenLedger, PromptTemplate, Sampling, generate,
+    GenerationCounts, GenerationJob, GenerationLimits, GenerationProgress, LazyModel, ModelIdentity,
+    OpenLedger, PromptTemplate, Sampling, generate,
 };
-use almanac_tables::{
-    Edge, Entity, Explanation, GenerationRecord, Rank, RecordStatus, Text,
-};
+use almanac_tables::{Edge, Entity, Explanation, GenerationRecord, Rank, RecordStatus, Text};
 
 use crate::facts::render;
 use crate::neighbours::Neighbours;
@@ -150,9 +148,9 @@ fn is_wanted(entity: &Entity, texts: &BTreeMap<&str, &str>, params: &Params) -> 
     params.kinds.contains(&entity.kind)
         && !params.skip_roles.contains(&entity.role)
         && !is_forward_declaration
-        && texts.get(entity.path.as_str()).is_some_and(|text| {
-            entity.slice(text).trim().chars().count() >= params.minimum_characters
-        })
+        && texts
+            .get(entity.path.as_str())
+            .is_some_and(|text| entity.slice(text).trim().chars().count() >= params.minimum_characters)
 }
 
 /// For each chosen entity the declarations that inherit its explanation.

@@ -7,13 +7,27 @@ use crate::edges::{UNIQUE_MEMBER, confidence_of};
 use crate::lookup::{Lookup, Place};
 use crate::names::{join, plain, scope_and_name, scopes_outward};
 use crate::overloads::Wanted;
+use crate::receivers::is_const_type;
 use crate::tree::Family;
 use crate::types::TypeAnswer;
 
 /// Members of smart pointers themselves, not of what they point to.
 const POINTER_MEMBERS: &[&str] = &[
-    "get", "reset", "release", "swap", "use_count", "lock", "expired", "value", "has_value",
-    "value_or", "load", "store", "fetch_add", "fetch_sub", "exchange",
+    "get",
+    "reset",
+    "release",
+    "swap",
+    "use_count",
+    "lock",
+    "expired",
+    "value",
+    "has_value",
+    "value_or",
+    "load",
+    "store",
+    "fetch_add",
+    "fetch_sub",
+    "exchange",
 ];
 
 /// Targets of a name.
@@ -184,9 +198,14 @@ impl<'a> Lookup<'a> {
         }
         let entity = place.entity?;
         let around: Vec<usize> = self.tree.outward(entity).collect();
-        let lambda = self.names.lambdas.get(name)?.iter().copied().rev().find(|&at| {
-            self.tree.facts[at].around.is_some_and(|outer| around.contains(&outer))
-        })?;
+        let lambda = self
+            .names
+            .lambdas
+            .get(name)?
+            .iter()
+            .copied()
+            .rev()
+            .find(|&at| self.tree.facts[at].around.is_some_and(|outer| around.contains(&outer)))?;
         Found::new(vec![lambda], Resolution::Exact)
     }
 
@@ -199,12 +218,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// `object(arguments)`: the call operator of what the name holds.
-    fn called_object(
-        &self,
-        name: &str,
-        arguments: Option<usize>,
-        place: Place<'a>,
-    ) -> Option<Found> {
+    fn called_object(&self, name: &str, arguments: Option<usize>, place: Place<'a>) -> Option<Found> {
         let (answer, is_const) = self.class_of_value(&self.named_value(name, place));
         let (TypeAnswer::Class(class) | TypeAnswer::Wrapped(class)) = answer else { return None };
         let wanted = Wanted { arguments, is_const };
@@ -230,13 +244,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// What `scope` itself declares under that name; `Some(None)` when that ends the search.
-    fn in_scope(
-        &self,
-        scope: &str,
-        name: &str,
-        wanted: Wanted,
-        place: Place<'a>,
-    ) -> Option<Option<Found>> {
+    fn in_scope(&self, scope: &str, name: &str, wanted: Wanted, place: Place<'a>) -> Option<Option<Found>> {
         let full = join(scope, name);
         if let Some(found) = self.names.free.get(&full) {
             let targets = self.targets(&self.meant(found, place.file), wanted);
@@ -290,14 +298,7 @@ impl<'a> Lookup<'a> {
         let path = plain(&reference.name);
         let (_, name) = scope_and_name(&path);
         let arguments = Some(reference.arguments as usize);
-        let given = reference.receiver_type.trim();
-        let mut answer = (TypeAnswer::Unknown, None);
-        if !given.is_empty() {
-            answer = self.class_of_value(&crate::receivers::Value::Typed(given.to_owned(), place));
-        }
-        if answer.0 == TypeAnswer::Unknown {
-            answer = self.class_of_expression(&reference.receiver, place);
-        }
+        let answer = self.receiver(reference, place);
         let found = match answer {
             (TypeAnswer::Wrapped(_), _) if POINTER_MEMBERS.contains(&name) => {
                 return Outcome::External;
@@ -317,20 +318,30 @@ impl<'a> Lookup<'a> {
         found.map_or(Outcome::Unresolved, Outcome::Found)
     }
 
+    /// Class of the object a call goes through, and whether the object is `const`. The type that
+    /// the file shows decides; constness, which it leaves out, is traced.
+    fn receiver(&self, reference: &Reference, place: Place<'a>) -> (TypeAnswer, Option<bool>) {
+        let traced = self.class_of_expression(&reference.receiver, place);
+        let shown = match reference.receiver_type.trim() {
+            "" => TypeAnswer::Unknown,
+            text => self.resolve_type(text, place),
+        };
+        match shown {
+            TypeAnswer::Unknown => traced,
+            _ if is_const_type(&reference.receiver_type) => (shown, Some(true)),
+            _ if shown == traced.0 => traced,
+            _ => (shown, None),
+        }
+    }
+
     /// A member by its name alone; never a free function, never a name that containers have.
-    fn member_of_unknown(
-        &self,
-        name: &str,
-        arguments: Option<usize>,
-        file: usize,
-    ) -> Option<Found> {
+    fn member_of_unknown(&self, name: &str, arguments: Option<usize>, file: usize) -> Option<Found> {
         if self.params.external_members.iter().any(|member| member == name) {
             return None;
         }
         let found = self.meant(self.names.methods.get(name)?, file);
         let is_const = None;
-        let mut found =
-            Found::new(self.targets(&found, Wanted { arguments, is_const }), Resolution::Unique)?;
+        let mut found = Found::new(self.targets(&found, Wanted { arguments, is_const }), Resolution::Unique)?;
         found.confidence = UNIQUE_MEMBER;
         Some(found)
     }
@@ -367,10 +378,7 @@ impl<'a> Lookup<'a> {
 
     /// The entities of the overloads that take the call.
     fn targets(&self, found: &[usize], wanted: Wanted) -> Vec<usize> {
-        self.overloads(found, wanted)
-            .into_iter()
-            .map(|symbol| self.symbols.canonical(symbol))
-            .collect()
+        self.overloads(found, wanted).into_iter().map(|symbol| self.symbols.canonical(symbol)).collect()
     }
 
     /// CMake commands ignore case and have one scope.

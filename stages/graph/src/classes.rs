@@ -116,10 +116,7 @@ impl Classes {
 
     /// Members of that name in the first of class and bases that has one.
     pub(crate) fn member(&self, class: ClassId, name: &str) -> Option<&[usize]> {
-        self.with_bases(class)
-            .into_iter()
-            .find_map(|at| self.get(at).members.get(name))
-            .map(Vec::as_slice)
+        self.with_bases(class).into_iter().find_map(|at| self.get(at).members.get(name)).map(Vec::as_slice)
     }
 
     /// Makes the class of record `base` a base of the class of `record`.
@@ -138,13 +135,7 @@ impl Classes {
     }
 
     /// Of several classes of one name the one `file` means; `None` when nothing tells.
-    fn pick(
-        &self,
-        tree: &Tree<'_>,
-        reach: &Reach,
-        found: &[ClassId],
-        file: usize,
-    ) -> Option<ClassId> {
+    fn pick(&self, tree: &Tree<'_>, reach: &Reach, found: &[ClassId], file: usize) -> Option<ClassId> {
         if let [only] = found {
             return self.may_mean(tree, reach, *only, file).then_some(*only);
         }
@@ -173,9 +164,7 @@ impl Classes {
     fn may_mean(&self, tree: &Tree<'_>, reach: &Reach, class: ClassId, file: usize) -> bool {
         self.get(class).entities.iter().any(|&at| {
             let other = tree.facts[at].file;
-            tree.entities[at].source_type != SourceType::Source
-                || other == file
-                || reach.sees(file, other)
+            tree.entities[at].source_type != SourceType::Source || other == file || reach.sees(file, other)
         })
     }
 
@@ -301,7 +290,7 @@ pub(crate) fn specialisation<'t>(signature: &'t str, name: &str) -> Option<&'t s
 /// First place where `word` stands alone in `text`.
 fn word_position(text: &str, word: &str) -> Option<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).map(|(at, _)| at).find(|&at| {
-        !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word)
-    })
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .find(|&at| !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
 }

@@ -95,8 +95,7 @@ impl Binder<'_> {
         let mut open = declarations.clone();
         let is_sole = definitions.len() == 1 && declarations.len() == 1;
         for wanted in [Agreement::Types, Agreement::Heads, Agreement::CountOnly] {
-            let candidates =
-                if wanted == Agreement::Types { declarations.clone() } else { open.clone() };
+            let candidates = if wanted == Agreement::Types { declarations.clone() } else { open.clone() };
             if wanted == Agreement::CountOnly && candidates.len() > 1 {
                 break;
             }
@@ -118,13 +117,7 @@ impl Binder<'_> {
     }
 
     /// Declarations that fit best with at least the wanted agreement.
-    fn best(
-        &self,
-        definition: usize,
-        candidates: &[usize],
-        wanted: Agreement,
-        is_sole: bool,
-    ) -> Vec<usize> {
+    fn best(&self, definition: usize, candidates: &[usize], wanted: Agreement, is_sole: bool) -> Vec<usize> {
         let fits: Vec<(Fit, usize)> = candidates
             .iter()
             .filter_map(|&at| Some((self.fit(definition, at, is_sole)?, at)))
@@ -182,7 +175,8 @@ impl Binder<'_> {
         }
         let closeness = self.closeness(one.file, other.file);
         let is_declared_in_library = self.role(declaration) == ArtifactRole::Library;
-        let may_be_apart = is_sole && is_declared_in_library == (self.role(definition) == ArtifactRole::Library);
+        let may_be_apart =
+            is_sole && is_declared_in_library == (self.role(definition) == ArtifactRole::Library);
         if !is_member && closeness == Closeness::Unrelated && !may_be_apart {
             return None;
         }
@@ -252,9 +246,7 @@ impl Binder<'_> {
             self.tree.facts[at]
                 .parameters
                 .iter()
-                .map(|parameter| {
-                    self.placeholders(at, parameter.type_tokens.iter().map(String::as_str))
-                })
+                .map(|parameter| self.placeholders(at, parameter.type_tokens.iter().map(String::as_str)))
                 .collect::<Vec<_>>()
         };
         let (one, other) = (types(definition), types(declaration));
@@ -273,13 +265,11 @@ impl Binder<'_> {
     fn placeholders<'t>(&self, at: usize, tokens: impl Iterator<Item = &'t str>) -> Vec<String> {
         let is_parameter = |token: &str| {
             let around = self.tree.outward(at);
-            around.into_iter().any(|outer| {
-                self.tree.facts[outer].template_names.iter().any(|name| *name == token)
-            })
+            around
+                .into_iter()
+                .any(|outer| self.tree.facts[outer].template_names.iter().any(|name| *name == token))
         };
-        tokens
-            .map(|token| if is_parameter(token) { "$".to_owned() } else { token.to_owned() })
-            .collect()
+        tokens.map(|token| if is_parameter(token) { "$".to_owned() } else { token.to_owned() }).collect()
     }
 
     /// Static members defined outside their class, and `extern` variables.
@@ -293,9 +283,9 @@ impl Binder<'_> {
         }
         for ((class, _), group) in groups {
             let declares = |at: usize| match class {
-                Some(_) => tree.facts[at].around.is_some_and(|around| {
-                    self.classes.of_record(around).is_some()
-                }),
+                Some(_) => {
+                    tree.facts[at].around.is_some_and(|around| self.classes.of_record(around).is_some())
+                }
                 None => !tree.entities[at].is_definition,
             };
             let (declarations, definitions): (Vec<usize>, Vec<usize>) =

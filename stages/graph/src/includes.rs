@@ -1,4 +1,4 @@
-//! Which file an `#include`, CMake `include` or `add_subdirectory` means.
+//! Which file an `#include`, a CMake command or a Python import means.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,31 @@ use crate::{GraphParams, TargetCounts};
 
 /// Standard headers with an extension; without one, a header in angle brackets is a system header.
 const C_HEADERS: &[&str] = &[
-    "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "limits.h",
-    "locale.h", "math.h", "setjmp.h", "signal.h", "stdarg.h", "stdatomic.h", "stdbool.h",
-    "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h", "unistd.h", "wchar.h",
-    "mpi.h", "omp.h",
+    "assert.h",
+    "complex.h",
+    "ctype.h",
+    "errno.h",
+    "fenv.h",
+    "float.h",
+    "inttypes.h",
+    "limits.h",
+    "locale.h",
+    "math.h",
+    "setjmp.h",
+    "signal.h",
+    "stdarg.h",
+    "stdatomic.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "time.h",
+    "unistd.h",
+    "wchar.h",
+    "mpi.h",
+    "omp.h",
 ];
 
 /// Resolves every include, adds its edges and returns the included files of each file, each once.
@@ -31,7 +52,11 @@ pub(crate) fn resolve_includes(
         let asked = Asked::new(reference);
         let (found, resolution) = find(tree, &suffixes, from, &asked);
         if found.is_empty() {
-            if asked.is_system { counts.external += 1 } else { counts.unresolved += 1 }
+            if asked.is_system {
+                counts.external += 1
+            } else {
+                counts.unresolved += 1
+            }
             continue;
         }
         if found.len() > params.max_candidates as usize {
@@ -69,10 +94,7 @@ impl Asked {
             Some(at) if name.contains("${") => &name[at + 2..],
             _ => name,
         };
-        Self {
-            path: name.trim_start_matches('/').to_owned(),
-            is_system: written.contains('<'),
-        }
+        Self { path: name.trim_start_matches('/').to_owned(), is_system: written.contains('<') }
     }
 }
 
@@ -95,12 +117,7 @@ fn find(
     from: usize,
     asked: &Asked,
 ) -> (Vec<usize>, Resolution) {
-    let is_build = Family::of(tree.files[from].language) == Family::Build;
-    let mut spellings = vec![asked.path.clone()];
-    if is_build {
-        spellings.push(format!("{}.cmake", asked.path));
-        spellings.push(format!("{}/CMakeLists.txt", asked.path.trim_end_matches('/')));
-    }
+    let spellings = spellings(Family::of(tree.files[from].language), &asked.path);
     if !asked.is_system {
         for spelling in &spellings {
             let beside = normalised(&tree.files[from].folder, spelling);
@@ -117,12 +134,34 @@ fn find(
         let Some(suffix) = normalised("", spelling) else { continue };
         let Some(found) = suffixes.get(suffix.as_str()) else { continue };
         // A folder given to `add_subdirectory` is below the folder that names it.
-        if is_build && spelling.ends_with("/CMakeLists.txt") {
+        if spelling.ends_with("/CMakeLists.txt") {
             continue;
         }
         return nearest(tree, from, found);
     }
     (Vec::new(), Resolution::Exact)
+}
+
+/// File paths that a name may stand for, likeliest first.
+fn spellings(family: Family, path: &str) -> Vec<String> {
+    let path = path.trim_end_matches('/');
+    match family {
+        Family::Native => vec![path.to_owned(), format!("{path}.in")],
+        Family::Build => vec![
+            path.to_owned(),
+            format!("{path}.cmake"),
+            format!("Find{path}.cmake"),
+            format!("{path}/CMakeLists.txt"),
+        ],
+        Family::Python => {
+            // `.a` is beside the file, each further dot one folder up.
+            let name = path.trim_start_matches('.');
+            let dots = path.len() - name.len();
+            let module = format!("{}{}", "../".repeat(dots.saturating_sub(1)), name.replace('.', "/"));
+            vec![format!("{module}.py"), format!("{module}/__init__.py")]
+        }
+        Family::Text => vec![path.to_owned()],
+    }
 }
 
 /// The files of `found` that share most folders with `from`; ambiguous when several do.
@@ -135,8 +174,7 @@ fn nearest(tree: &Tree<'_>, from: usize, found: &[usize]) -> (Vec<usize>, Resolu
             let shared = |to: usize| tree.shared_folders(from, to);
             let most = several.iter().map(|&to| shared(to)).max().unwrap_or(0);
             let near: Vec<usize> = several.iter().copied().filter(|&to| shared(to) == most).collect();
-            let resolution =
-                if near.len() == 1 { Resolution::Scoped } else { Resolution::Ambiguous };
+            let resolution = if near.len() == 1 { Resolution::Scoped } else { Resolution::Ambiguous };
             (near, resolution)
         }
     }

@@ -109,14 +109,12 @@ pub fn build(
     let tree = Tree::new(files, entities);
     let mut edges = EdgeSet::default();
     let mut counts = GraphCounts::default();
-    let includes =
-        includes::resolve_includes(&tree, references, params, &mut edges, &mut counts.includes);
+    let includes = includes::resolve_includes(&tree, references, params, &mut edges, &mut counts.includes);
     let interface_of = pairs::pair_files(&tree, &includes, &mut edges);
     let reach = Reach::new(&tree, &includes, &interface_of);
     let mut classes = Classes::new(&tree, &reach);
     relations::add_ownership(&tree, &classes, &mut edges);
-    let symbols =
-        definitions::bind_definitions(&tree, &classes, &reach, &interface_of, &mut edges);
+    let symbols = definitions::bind_definitions(&tree, &classes, &reach, &interface_of, &mut edges);
     let names = Names::new(&tree, &classes);
     let bases = {
         let (tree, reach, classes, symbols, names) = (&tree, &reach, &classes, &symbols, &names);

@@ -44,9 +44,7 @@ impl Names {
             let facts = &tree.facts[at];
             let kind = tree.entities[at].kind;
             let is_member = classes.of_member[at].is_some();
-            let is_free = facts
-                .around
-                .is_none_or(|outer| tree.entities[outer].kind == EntityKind::Namespace);
+            let is_free = facts.around.is_none_or(|outer| tree.entities[outer].kind == EntityKind::Namespace);
             let (by_qualified, by_name) = match kind {
                 EntityKind::Macro => (None, Some(&mut names.macros)),
                 EntityKind::Lambda => (None, Some(&mut names.lambdas)),

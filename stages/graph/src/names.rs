@@ -2,12 +2,25 @@
 
 const ELABORATION: &[&str] = &["typename", "class", "struct", "enum", "union", "template"];
 const QUALIFIERS: &[&str] = &[
-    "const", "volatile", "static", "inline", "constexpr", "consteval", "constinit", "mutable",
-    "extern", "virtual", "explicit", "friend", "register", "thread_local", "noexcept",
+    "const",
+    "volatile",
+    "static",
+    "inline",
+    "constexpr",
+    "consteval",
+    "constinit",
+    "mutable",
+    "extern",
+    "virtual",
+    "explicit",
+    "friend",
+    "register",
+    "thread_local",
+    "noexcept",
 ];
 const BUILTINS: &[&str] = &[
-    "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned",
-    "size_t", "char8_t", "char16_t", "char32_t", "wchar_t", "auto", "decltype",
+    "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "size_t",
+    "char8_t", "char16_t", "char32_t", "wchar_t", "auto", "decltype",
 ];
 
 /// Whether `byte` may stand inside an identifier.
@@ -62,11 +75,7 @@ pub(crate) fn scope_and_name(plain: &str) -> (&str, &str) {
 
 /// `scope::name`, or `name` in the global scope.
 pub(crate) fn join(scope: &str, name: &str) -> String {
-    if scope.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{scope}::{name}")
-    }
+    if scope.is_empty() { name.to_owned() } else { format!("{scope}::{name}") }
 }
 
 /// `a::b::c`, `a::b`, `a` and the empty global scope.
@@ -81,9 +90,7 @@ pub(crate) fn scopes_outward(scope: &str) -> impl Iterator<Item = &str> {
 
 /// The name without parts that stand for an anonymous namespace.
 pub(crate) fn without_anonymous(plain: &str) -> String {
-    let anonymous = |part: &str| {
-        part.is_empty() || part.starts_with(['(', '{', '<']) || part == "anonymous"
-    };
+    let anonymous = |part: &str| part.is_empty() || part.starts_with(['(', '{', '<']) || part == "anonymous";
     let (scope, name) = scope_and_name(plain);
     let mut parts: Vec<&str> = scope.split("::").filter(|part| !anonymous(part)).collect();
     if !anonymous(name) || name.starts_with("operator") {
@@ -209,16 +216,14 @@ fn parameter(text: &str) -> Parameter {
     let array = head.ends_with(']').then(|| head.rfind('[')).flatten();
     let head = head[..array.unwrap_or(head.len())].trim();
     let (type_text, name) = split_declarator(head);
-    let mut type_tokens = normalised_type(type_text);
-    if array.is_some() {
-        type_tokens.push("*".to_owned());
-    }
+    // An array parameter is a pointer.
+    let type_text = if array.is_some() { format!("{type_text}*") } else { type_text.to_owned() };
     Parameter {
         is_pack: head.contains("..."),
         has_default: equals.is_some(),
         name: name.to_owned(),
-        type_text: type_text.to_owned(),
-        type_tokens,
+        type_tokens: normalised_type(&type_text),
+        type_text,
     }
 }
 
@@ -303,6 +308,8 @@ pub(crate) struct TypeName {
     pub(crate) arguments: Vec<String>,
     /// Whether it is a pointer.
     pub(crate) is_pointer: bool,
+    /// Whether it starts with `::`.
+    pub(crate) is_global: bool,
 }
 
 /// The named type inside `text`; `None` for built-in and deduced types.
@@ -318,13 +325,14 @@ pub(crate) fn type_name(text: &str) -> Option<TypeName> {
         let (end, path, arguments) = read_path(text, at);
         let keyword = QUALIFIERS.contains(&path.as_str()) || ELABORATION.contains(&path.as_str());
         if !keyword && !path.is_empty() {
-            found = (!BUILTINS.contains(&path.as_str())).then_some((path, arguments));
+            let is_global = text[at..].starts_with("::");
+            found = (!BUILTINS.contains(&path.as_str())).then_some((path, arguments, is_global));
         }
         at = end.max(at + 1);
     }
-    let (path, arguments) = found?;
+    let (path, arguments, is_global) = found?;
     let is_pointer = text.trim_end_matches("const").trim_end().ends_with('*');
-    Some(TypeName { path, arguments, is_pointer })
+    Some(TypeName { path, arguments, is_pointer, is_global })
 }
 
 /// Reads `a::b<args>::c<args>` from byte `at`.
@@ -376,4 +384,85 @@ pub(crate) fn matching(text: &str) -> Option<usize> {
         };
         depth == 0
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_names_lose_template_arguments_but_not_operators() {
+        for (written, expected) in [
+            ("ippl::Field<T, Vector<double, 3>>::sum", "ippl::Field::sum"),
+            (" ::a :: b ", "a::b"),
+            ("Vector<T, D>::operator<", "Vector::operator<"),
+            ("operator<<", "operator<<"),
+            ("Index::operator () ", "Index::operator()"),
+            ("A::operator  bool", "A::operator bool"),
+            ("typename T::template rebind<int>::type", "T::rebind::type"),
+            ("my_operator", "my_operator"),
+            ("Foo<T>::~Foo", "Foo::~Foo"),
+        ] {
+            assert_eq!(plain(written), expected);
+        }
+    }
+
+    #[test]
+    fn scope_and_name_are_the_two_ends_of_a_qualified_name() {
+        assert_eq!(scope_and_name("a::b::c"), ("a::b", "c"));
+        assert_eq!(scope_and_name("c"), ("", "c"));
+        assert_eq!(scope_and_name("a::operator std::string"), ("a", "operator std::string"));
+        assert_eq!(scopes_outward("a::b").collect::<Vec<_>>(), ["a::b", "a", ""]);
+        assert_eq!(without_anonymous("a::(anonymous)::f"), "a::f");
+    }
+
+    #[test]
+    fn parameters_are_reduced_to_their_types() {
+        let shown = |text: &str| -> Vec<String> {
+            parameters(text).iter().map(|one| format!("{} {}", one.type_tokens.concat(), one.name)).collect()
+        };
+        assert_eq!(shown("()"), Vec::<String>::new());
+        assert_eq!(shown("(void)"), Vec::<String>::new());
+        assert_eq!(
+            shown("(const Vector<T, Dim>& origin, unsigned int n = 3, T const * const p)"),
+            ["constVector<T,Dim>& origin", "unsigned n", "constT* p"]
+        );
+        assert_eq!(shown("(Args&&... args)"), ["Args&& args"]);
+        assert_eq!(shown("(typename A::template B<C> x, const int)"), ["B<C> x", "int "]);
+        assert_eq!(shown("(std::function<void(int, double)> f)"), ["function<void(int,double)> f"]);
+        assert!(parameters("(int a = f(1, 2), ...)")[0].has_default);
+        assert!(parameters("(int a = f(1, 2), ...)")[1].is_pack);
+    }
+
+    #[test]
+    fn type_names_are_found_among_qualifiers() {
+        let path = |text: &str| type_name(text).map(|name| name.path);
+        assert_eq!(path("KOKKOS_INLINE_FUNCTION const ippl::Vector<T, 3>&").as_deref(), Some("ippl::Vector"));
+        assert_eq!(path("typename T::template rebind<int>::type *").as_deref(), Some("T::rebind::type"));
+        assert_eq!(path("unsigned long"), None);
+        assert_eq!(path("auto&"), None);
+        let shared = type_name("std::shared_ptr<Field<T, Dim>>").expect("a name");
+        assert_eq!(
+            (shared.arguments.as_slice(), shared.is_pointer),
+            (&["Field<T, Dim>".to_owned()][..], false)
+        );
+        assert!(type_name("Mesh * const").expect("a name").is_pointer);
+        assert_eq!(type_name("Broken<").map(|name| name.path).as_deref(), Some("Broken"));
+        assert_eq!(type_name("ünïcode<é>::").map(|name| name.path).as_deref(), Some("ünïcode"));
+    }
+
+    #[test]
+    fn template_heads_give_their_parameter_names() {
+        let heads = "template <typename T, unsigned Dim = 3, template <class> class V, class... A> \
+                     template <class = void, typename U = Foo<T>>";
+        assert_eq!(template_parameter_names(heads), ["T", "Dim", "V", "A", "U"]);
+    }
+
+    #[test]
+    fn const_members_are_told_by_what_follows_the_parameters() {
+        assert!(is_const_member("T f(const int a) const noexcept", "(const int a)"));
+        assert!(!is_const_member("const T& f(const int a)", "(const int a)"));
+        assert!(!is_const_member("Foo(const A& a) : a_m(a)", "(const A& a)"));
+        assert!(is_const_member("auto size() const -> const int&", "()"));
+    }
 }

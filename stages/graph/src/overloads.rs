@@ -37,9 +37,7 @@ impl Lookup<'_> {
             }
             let parameters = &self.tree.facts[at].parameters;
             let is_open = parameters.iter().any(|parameter| parameter.is_pack);
-            let optional = |parameter: &&crate::names::Parameter| {
-                parameter.has_default || parameter.is_pack
-            };
+            let optional = |parameter: &&crate::names::Parameter| parameter.has_default || parameter.is_pack;
             let least = parameters.len() - parameters.iter().filter(optional).count();
             least <= arguments && (is_open || arguments <= parameters.len())
         })
@@ -49,8 +47,7 @@ impl Lookup<'_> {
     /// likely it is the same function, spelt in a way that could not be matched.
     fn drop_lone_declarations(&self, symbols: &mut Vec<usize>) {
         let facts = |symbol: usize| &self.tree.facts[self.symbols.canonical(symbol)];
-        let is_defined =
-            |symbol: usize| self.tree.entities[self.symbols.canonical(symbol)].is_definition;
+        let is_defined = |symbol: usize| self.tree.entities[self.symbols.canonical(symbol)].is_definition;
         let is_same = |one: usize, other: usize| {
             facts(one).is_const == facts(other).is_const
                 && facts(one).parameters.len() == facts(other).parameters.len()

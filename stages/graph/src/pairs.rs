@@ -67,9 +67,9 @@ fn add(tree: &Tree<'_>, edges: &mut EdgeSet, header: usize, body: usize, resolut
 
 /// The file of a group that is its interface: the first extension of `INTERFACES` that occurs.
 fn header_of(tree: &Tree<'_>, group: &[usize]) -> Option<usize> {
-    INTERFACES.iter().find_map(|wanted| {
-        group.iter().copied().find(|&at| extension(&tree.files[at].path) == *wanted)
-    })
+    INTERFACES
+        .iter()
+        .find_map(|wanted| group.iter().copied().find(|&at| extension(&tree.files[at].path) == *wanted))
 }
 
 fn file_name(path: &str) -> &str {

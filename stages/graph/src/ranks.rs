@@ -93,12 +93,10 @@ fn page_rank(links: &[Vec<(usize, f64)>], params: &RankParams) -> Vec<f64> {
         return Vec::new();
     }
     let even = 1.0 / count as f64;
-    let totals: Vec<f64> =
-        links.iter().map(|out| out.iter().map(|(_, weight)| weight).sum()).collect();
+    let totals: Vec<f64> = links.iter().map(|out| out.iter().map(|(_, weight)| weight).sum()).collect();
     let mut scores = vec![even; count];
     for _ in 0..params.max_iterations {
-        let stuck: f64 =
-            scores.iter().zip(&totals).filter(|(_, total)| **total == 0.0).map(|(s, _)| s).sum();
+        let stuck: f64 = scores.iter().zip(&totals).filter(|(_, total)| **total == 0.0).map(|(s, _)| s).sum();
         let floor = (1.0 - params.damping + params.damping * stuck) * even;
         let mut next = vec![floor; count];
         for (from, out) in links.iter().enumerate() {

@@ -14,11 +14,7 @@ pub(crate) struct Reach {
 impl Reach {
     /// Closes `includes`; `interface_of` leads from an implementation to its header, which a body
     /// file sees although the header includes it and not the other way round.
-    pub(crate) fn new(
-        tree: &Tree<'_>,
-        includes: &[Vec<usize>],
-        interface_of: &[Option<usize>],
-    ) -> Self {
+    pub(crate) fn new(tree: &Tree<'_>, includes: &[Vec<usize>], interface_of: &[Option<usize>]) -> Self {
         let count = tree.files.len();
         let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(count, count * 4);
         for _ in 0..count {

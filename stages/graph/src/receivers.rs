@@ -146,13 +146,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// What a call gives back.
-    fn result_of(
-        &self,
-        callee: &str,
-        arguments: &str,
-        place: Place<'a>,
-        depth: usize,
-    ) -> Value<'a> {
+    fn result_of(&self, callee: &str, arguments: &str, place: Place<'a>, depth: usize) -> Value<'a> {
         let is_empty = arguments.trim().is_empty();
         let count = if is_empty { 0 } else { split_top_level(arguments, b',').len() };
         if let Some((object, name)) = split_member(callee) {
@@ -161,8 +155,7 @@ impl<'a> Lookup<'a> {
         }
         let path = plain(callee);
         let (_, last) = scope_and_name(&path);
-        let template_argument =
-            || type_name(callee).and_then(|name| name.arguments.into_iter().next());
+        let template_argument = || type_name(callee).and_then(|name| name.arguments.into_iter().next());
         if CASTS.contains(&last) || MAKERS.contains(&last) {
             return template_argument().map_or(Value::Unknown, |text| Value::Typed(text, place));
         }
@@ -187,8 +180,7 @@ impl<'a> Lookup<'a> {
         let members = self.classes.member(class, name).unwrap_or(&[]);
         let wanted = Wanted { arguments: Some(arguments), is_const };
         let symbols = self.overloads(&self.callables(members), wanted);
-        let results: Vec<usize> =
-            symbols.into_iter().map(|symbol| self.symbols.canonical(symbol)).collect();
+        let results: Vec<usize> = symbols.into_iter().map(|symbol| self.symbols.canonical(symbol)).collect();
         let same_type = |one: &usize| {
             let first = &self.tree.entities[results[0]].return_type;
             type_name(&self.tree.entities[*one].return_type) == type_name(first)

@@ -4,6 +4,7 @@ use almanac_tables::{EdgeKind, EntityKind, Reference, ReferenceKind, Resolution}
 use almanac_tables::{file_node, namespace_node};
 use rayon::prelude::*;
 
+use crate::TargetCounts;
 use crate::calls::{Found, Outcome};
 use crate::classes::Classes;
 use crate::edges::{EXACT, EdgeSet, confidence_of};
@@ -11,7 +12,6 @@ use crate::lookup::{Lookup, Place};
 use crate::names::{join, scopes_outward, type_name};
 use crate::tree::{Family, Tree};
 use crate::types::TypeAnswer;
-use crate::TargetCounts;
 
 /// File, namespace, class, function or section owns an entity.
 ///
@@ -25,8 +25,7 @@ pub(crate) fn add_ownership(tree: &Tree<'_>, classes: &Classes, edges: &mut Edge
             edges.add(EdgeKind::Owns, owner, &entity.id, Resolution::Exact, EXACT);
         };
         let around = tree.facts[at].around;
-        let in_namespace =
-            around.is_none_or(|outer| tree.entities[outer].kind == EntityKind::Namespace);
+        let in_namespace = around.is_none_or(|outer| tree.entities[outer].kind == EntityKind::Namespace);
         if let Some(class) = classes.of_member[at] {
             let record = around.filter(|&outer| classes.of_record(outer) == Some(class));
             add(&tree.entities[record.unwrap_or(classes.node(class))].id);
@@ -65,8 +64,8 @@ pub(crate) fn find_bases(lookup: &Lookup<'_>, counts: &mut TargetCounts) -> Vec<
             match lookup.resolve_type(written, place) {
                 TypeAnswer::Class(class) if lookup.classes.node(class) != at => {
                     let qualified = &lookup.classes.get(class).qualified;
-                    let is_in_scope = scopes_outward(&scope)
-                        .any(|outer| join(outer, &name.path) == *qualified);
+                    let is_in_scope =
+                        scopes_outward(&scope).any(|outer| join(outer, &name.path) == *qualified);
                     let is_named = qualified.ends_with(&name.path);
                     let resolution = match (is_in_scope, is_named) {
                         (true, _) => Resolution::Exact,
@@ -85,12 +84,7 @@ pub(crate) fn find_bases(lookup: &Lookup<'_>, counts: &mut TargetCounts) -> Vec<
 }
 
 /// Adds the edges of base classes and lets members be found through them.
-pub(crate) fn add_bases(
-    tree: &Tree<'_>,
-    bases: &[Base],
-    classes: &mut Classes,
-    edges: &mut EdgeSet,
-) {
+pub(crate) fn add_bases(tree: &Tree<'_>, bases: &[Base], classes: &mut Classes, edges: &mut EdgeSet) {
     for &(record, base, resolution) in bases {
         let (source, target) = (&tree.entities[record].id, &tree.entities[base].id);
         edges.add(EdgeKind::Inherits, source, target, resolution, confidence_of(resolution));
@@ -106,10 +100,8 @@ pub(crate) fn add_calls(
     counts: &mut TargetCounts,
 ) {
     let is_call = |kind| matches!(kind, ReferenceKind::Call | ReferenceKind::Launch);
-    let calls: Vec<&Reference> =
-        references.iter().filter(|reference| is_call(reference.kind)).collect();
-    let outcomes: Vec<Outcome> =
-        calls.par_iter().map(|reference| lookup.resolve_call(reference)).collect();
+    let calls: Vec<&Reference> = references.iter().filter(|reference| is_call(reference.kind)).collect();
+    let outcomes: Vec<Outcome> = calls.par_iter().map(|reference| lookup.resolve_call(reference)).collect();
     for (reference, outcome) in calls.into_iter().zip(outcomes) {
         match outcome {
             Outcome::External => counts.external += 1,

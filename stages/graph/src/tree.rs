@@ -75,8 +75,7 @@ impl<'a> Tree<'a> {
     pub(crate) fn new(files: &'a [File], entities: &'a [Entity]) -> Self {
         let file_of_path: HashMap<&str, usize> =
             files.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
-        let entity_of_id =
-            entities.iter().enumerate().map(|(at, entity)| (entity.id.as_str(), at)).collect();
+        let entity_of_id = entities.iter().enumerate().map(|(at, entity)| (entity.id.as_str(), at)).collect();
         let around = lexical_parents(entities);
         let facts = entities
             .iter()
@@ -115,11 +114,7 @@ impl<'a> Tree<'a> {
 /// Stands for the file of an entity whose file has no row.
 pub(crate) const NO_FILE: usize = usize::MAX;
 
-fn facts_of<'a>(
-    entity: &'a Entity,
-    around: Option<usize>,
-    files: &HashMap<&str, usize>,
-) -> Facts<'a> {
+fn facts_of<'a>(entity: &'a Entity, around: Option<usize>, files: &HashMap<&str, usize>) -> Facts<'a> {
     let family = Family::of(entity.language);
     let is_code = family != Family::Text;
     let qualified = if is_code { plain(&entity.qualified_name) } else { String::new() };

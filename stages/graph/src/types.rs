@@ -50,7 +50,8 @@ impl Lookup<'_> {
         if self.is_template_parameter(first, place) {
             return TypeAnswer::Unknown;
         }
-        if let Some(answer) = self.type_in_scopes(&name.path, place, depth) {
+        let scope = if name.is_global { "" } else { place.scope };
+        if let Some(answer) = self.type_in_scopes(&name.path, Place { scope, ..place }, depth) {
             return answer;
         }
         if self.is_external(&name.path) {

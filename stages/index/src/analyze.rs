@@ -145,7 +145,10 @@ fn split(text: &str) -> Vec<Token> {
         let parts = identifier_parts(written);
         if parts.len() > 1 {
             for part in parts {
-                push(position, word.clone(), part.to_lowercase());
+                let part = part.to_lowercase();
+                // `CMAKE_CXX_STANDARD` is about C++.
+                let part = if part == "cxx" { "c++".to_owned() } else { part };
+                push(position, word.clone(), part);
             }
         }
         if let Some(next) = words.get(position + 1) {

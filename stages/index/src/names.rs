@@ -1,11 +1,14 @@
 //! Look-ups by name, built when the store is opened.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use almanac_tables::{EdgeKind, EntityKind, EntityLevel};
 
 use crate::{Tables, Unit, UnitSource};
+
+/// Share of the scoped code from which a namespace is the project's own.
+const ROOT_SHARE: f64 = 0.25;
 
 /// Places by name. Lists are in table order; names are compared as said at each look-up.
 pub(crate) struct Names {
@@ -33,6 +36,8 @@ pub(crate) struct Names {
     pub(crate) edges_from: HashMap<String, Vec<usize>>,
     /// Edges by target node.
     pub(crate) edges_to: HashMap<String, Vec<usize>>,
+    /// Lower-case outermost scopes that hold a large share of the code.
+    pub(crate) root_scopes: BTreeSet<String>,
 }
 
 /// File name without its last extension.
@@ -79,8 +84,22 @@ impl Names {
             units: units.iter().enumerate().map(|(at, unit)| (unit.source, at)).collect(),
             edges_from,
             edges_to,
+            root_scopes: root_scopes(tables),
         }
     }
+}
+
+/// Outermost scopes of at least [`ROOT_SHARE`] of what stands in a scope.
+fn root_scopes(tables: &Tables) -> BTreeSet<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for entity in &tables.entities {
+        if let Some((outermost, _)) = entity.qualified_name.split_once("::") {
+            *counts.entry(outermost).or_default() += 1;
+        }
+    }
+    let total: usize = counts.values().sum();
+    let large = |count: usize| count as f64 >= ROOT_SHARE * total as f64;
+    counts.into_iter().filter(|&(_, count)| large(count)).map(|(name, _)| name.to_lowercase()).collect()
 }
 
 type EdgeMap = HashMap<String, Vec<usize>>;

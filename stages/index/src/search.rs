@@ -190,14 +190,41 @@ impl SearchIndex {
         Ok(hits)
     }
 
-    /// Share of the files whose text holds `term` (as the analyzer gives it), from 0 to 1.
+    /// Files whose text holds `term` (as the analyzer gives it), in order.
     ///
     /// # Errors
     /// A text index that turns out damaged.
-    pub fn file_share(&self, term: &str) -> Result<f32> {
-        let is_file = |&unit: &u32| self.file_units.contains(&(unit as usize));
-        let found = self.lexical.documents_with(term)?.iter().filter(|unit| is_file(unit)).count();
-        Ok(found as f32 / self.file_units.len().max(1) as f32)
+    pub fn files_with(&self, term: &str) -> Result<Vec<usize>> {
+        let found = self.lexical.documents_with(term)?;
+        let file = |&unit: &u32| match self.units[unit as usize].source {
+            UnitSource::File(file) => Some(file),
+            _ => None,
+        };
+        Ok(found.iter().filter_map(file).collect())
+    }
+
+    /// The comment that opens a file, markers removed; empty when there is none or it is a licence.
+    pub fn head_comment(&self, path: &str) -> String {
+        let comment = units::head_comment(self.tables.text(path));
+        let lower = comment.to_lowercase();
+        if lower.contains("copyright") || lower.contains("licen") {
+            return String::new();
+        }
+        let bare = |line: &str| {
+            line.trim_start_matches(['/', '*', '!', '<', '#']).trim_end_matches(['/', '*']).trim().to_owned()
+        };
+        let lines: Vec<String> = comment.lines().map(bare).filter(|line| !line.is_empty()).collect();
+        lines.join("\n")
+    }
+
+    /// Number of files that the text index holds.
+    pub fn file_count(&self) -> usize {
+        self.file_units.len()
+    }
+
+    /// Namespaces, in lower case, that hold so much of the code that their name tells nothing.
+    pub fn root_scopes(&self) -> &BTreeSet<String> {
+        &self.names.root_scopes
     }
 
     /// Files with this name, with or without extension, or this path or end of a path; case

@@ -40,7 +40,7 @@ impl BuildArguments {
     /// The limits as settings, so that plan and stages see the same.
     fn assignments(&self) -> Vec<String> {
         let mut assignments = Vec::new();
-        for stage in PIPELINE.iter().filter(|stage| stage.partial) {
+        for stage in PIPELINE.iter().filter(|stage| stage.generates_texts()) {
             for (name, limit) in [("max_seconds", self.max_seconds), ("max_records", self.max_records)] {
                 if let Some(limit) = limit {
                     assignments.push(format!("{}.run.{name}={limit}", stage.name));

@@ -1,7 +1,8 @@
 //! `almanac models list|get|verify`.
 
 use almanac_inference::models::{FetchOutcome, FetchPrograms, ModelState, ModelStatus};
-use almanac_inference::{ConfiguredModels, models::ModelCatalog};
+use almanac_generation::ConfiguredModels;
+use almanac_inference::models::ModelCatalog;
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Progress, Table, format};
 use clap::{Args, Subcommand};

@@ -148,7 +148,12 @@ impl Store {
 
     /// The ledger with this name, such as `explanations`.
     pub fn ledger<R: LedgerRecord>(&self, name: &str) -> Result<Ledger<R>> {
-        Ledger::open(&self.root.join("ledger").join(name))
+        Ledger::open(&self.ledger_folder(name))
+    }
+
+    /// Folder of the ledger with this name.
+    pub fn ledger_folder(&self, name: &str) -> PathBuf {
+        self.root.join("ledger").join(name)
     }
 }
 

@@ -93,6 +93,13 @@ impl StageSpec {
         format!("almanac-{}", self.name)
     }
 
+    /// Whether it generates texts with a language model, which is what costs hours.
+    pub fn generates_texts(&self) -> bool {
+        self.identities
+            .iter()
+            .any(|identity| matches!(identity, Identity::Model { fallback: "models.llm", .. }))
+    }
+
     /// Names of the artifacts it reads, each once.
     pub fn artifacts_read(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.reads.iter().map(|read| read.artifact).collect();

@@ -92,7 +92,7 @@ pub const EMBED: StageSpec = StageSpec {
         fallback: "models.embedder",
     }],
     ledger: Some("embeddings"),
-    partial: false,
+    partial: true,
 };
 
 /// Chunks and vectors to the searchable store.

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use mistralrs::core::Pipeline;
 use mistralrs::{
-    DeviceMapSetting, GgufModelBuilder, MemoryGpuConfig, Model, PagedAttentionMetaBuilder,
-    RequestBuilder, RequestLike as _, Response, SamplingParams, TextMessageRole, TextModelBuilder,
-    TokenSource, model_builder_trait,
+    DeviceMapSetting, GgufModelBuilder, MemoryGpuConfig, Model, PagedAttentionMetaBuilder, RequestBuilder,
+    RequestLike as _, Response, SamplingParams, TextMessageRole, TextModelBuilder, TokenSource,
+    model_builder_trait,
 };
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, Semaphore};
@@ -19,8 +19,8 @@ use crate::error::{Cause, panic_cause};
 use crate::models::{ModelCatalog, ModelEntry, ModelFormat, ModelRole};
 use crate::sampling::SeededNoise;
 use crate::{
-    Completion, Error, FinishReason, GenerateRequest, LanguageModel, ModelIdentity, Result, device,
-    gguf, models,
+    Completion, Error, FinishReason, GenerateRequest, LanguageModel, ModelIdentity, Result, device, gguf,
+    models,
 };
 
 /// Share of a GPU's memory that is given to the model and its key-value cache.
@@ -68,31 +68,22 @@ impl MistralModel {
         let started = Instant::now();
         let paths = verified_files(entry, models_dir)?;
         let identity = models::identity(entry, models_dir)?;
-        let failed = |source: Cause| Error::Load {
-            name: name.to_owned(),
-            source,
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .map_err(|error| failed(error.into()))?;
+        let failed = |source: Cause| Error::Load { name: name.to_owned(), source };
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().build().map_err(|error| failed(error.into()))?;
         let folder = entry.folder(models_dir);
         // The engine answers some damaged files with a panic.
-        let (engine, pipeline) = catch_unwind(AssertUnwindSafe(|| {
-            runtime.block_on(start(entry, &folder, &paths, options))
-        }))
-        .map_err(|payload| failed(panic_cause(payload.as_ref())))?
-        .map_err(failed)?;
+        let (engine, pipeline) =
+            catch_unwind(AssertUnwindSafe(|| runtime.block_on(start(entry, &folder, &paths, options))))
+                .map_err(|payload| failed(panic_cause(payload.as_ref())))?
+                .map_err(failed)?;
         let (context_length, count) = {
             let pipeline = runtime.block_on(pipeline.lock());
-            let count = token_counter(&*pipeline)
-                .ok_or_else(|| failed("the model has no tokenizer".into()))?;
+            let count =
+                token_counter(&*pipeline).ok_or_else(|| failed("the model has no tokenizer".into()))?;
             (pipeline.get_metadata().max_seq_len, count)
         };
-        tracing::info!(
-            model = name,
-            seconds = started.elapsed().as_secs_f64(),
-            "model loaded"
-        );
+        tracing::info!(model = name, seconds = started.elapsed().as_secs_f64(), "model loaded");
         Ok(Self {
             identity,
             context_length: context_length.min(entry.context_length),
@@ -108,46 +99,25 @@ impl MistralModel {
     pub fn prompt_tokens(&self, request: &GenerateRequest) -> Result<usize> {
         let messages = messages(request).messages_ref().to_vec();
         let pipeline = self.runtime.block_on(self.pipeline.lock());
-        let rendered = pipeline.get_processor().process(
-            &*pipeline,
-            messages,
-            true,
-            true,
-            Some(false),
-            None,
-            Vec::new(),
-        );
+        let rendered =
+            pipeline.get_processor().process(&*pipeline, messages, true, true, Some(false), None, Vec::new());
         match rendered {
             Ok((tokens, _)) => Ok(tokens.len()),
-            Err(error) => Err(Error::Tokenize {
-                name: self.identity.name.clone(),
-                source: error.into(),
-            }),
+            Err(error) => Err(Error::Tokenize { name: self.identity.name.clone(), source: error.into() }),
         }
     }
 
     fn failed(&self, source: Cause) -> Error {
-        Error::Generate {
-            name: self.identity.name.clone(),
-            source,
-        }
+        Error::Generate { name: self.identity.name.clone(), source }
     }
 
     /// Takes the answer from the engine piece by piece.
-    fn stream(
-        &self,
-        request: RequestBuilder,
-        on_text: &mut dyn FnMut(&str),
-    ) -> Result<Answer> {
+    fn stream(&self, request: RequestBuilder, on_text: &mut dyn FnMut(&str)) -> Result<Answer> {
         let mut stream = self
             .runtime
             .block_on(self.engine.stream_chat_request(request))
             .map_err(|error| self.failed(error.into()))?;
-        let mut answer = Answer {
-            text: String::new(),
-            tokens: 0,
-            finish: FinishReason::Length,
-        };
+        let mut answer = Answer { text: String::new(), tokens: 0, finish: FinishReason::Length };
         loop {
             let chunk = match self.runtime.block_on(stream.next()) {
                 Some(Response::Chunk(chunk)) => chunk,
@@ -200,10 +170,7 @@ impl LanguageModel for MistralModel {
     }
 
     fn count_tokens(&self, text: &str) -> Result<usize> {
-        (self.count)(text).map_err(|source| Error::Tokenize {
-            name: self.identity.name.clone(),
-            source,
-        })
+        (self.count)(text).map_err(|source| Error::Tokenize { name: self.identity.name.clone(), source })
     }
 
     fn generate_streaming(
@@ -211,10 +178,7 @@ impl LanguageModel for MistralModel {
         request: &GenerateRequest,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<Completion> {
-        let _turn = self
-            .runtime
-            .block_on(self.turns.acquire())
-            .map_err(|error| self.failed(error.into()))?;
+        let _turn = self.runtime.block_on(self.turns.acquire()).map_err(|error| self.failed(error.into()))?;
         let started = Instant::now();
         let prompt_tokens = self.prompt_tokens(request)?;
         if prompt_tokens + request.max_tokens > self.context_length {
@@ -227,11 +191,7 @@ impl LanguageModel for MistralModel {
         }
         // The engine takes a limit of zero for none.
         let answer = if request.max_tokens == 0 {
-            Answer {
-                text: String::new(),
-                tokens: 0,
-                finish: FinishReason::Length,
-            }
+            Answer { text: String::new(), tokens: 0, finish: FinishReason::Length }
         } else {
             self.stream(with_sampling(messages(request), request), on_text)?
         };
@@ -248,17 +208,11 @@ impl LanguageModel for MistralModel {
 /// Paths of the model's weights, after everything was checked that can be without the engine.
 fn verified_files(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<PathBuf>> {
     if entry.size().is_some_and(|size| size > LARGE_FILE) {
-        tracing::info!(
-            model = entry.name,
-            bytes = entry.size(),
-            "checking the digests of a large model"
-        );
+        tracing::info!(model = entry.name, bytes = entry.size(), "checking the digests of a large model");
     }
     let folder = entry.folder(models_dir);
-    let paths: Vec<_> = models::verify(entry, models_dir)?
-        .into_iter()
-        .map(|file| folder.join(file.name))
-        .collect();
+    let paths: Vec<_> =
+        models::verify(entry, models_dir)?.into_iter().map(|file| folder.join(file.name)).collect();
     if entry.format == ModelFormat::Gguf {
         check_gguf(entry, &paths)?;
     }
@@ -270,10 +224,9 @@ fn check_gguf(entry: &ModelEntry, paths: &[PathBuf]) -> Result<()> {
     for (index, path) in paths.iter().enumerate() {
         let head = gguf::read_head(path)?;
         let fault = match head.architecture {
-            Some(found) if found != entry.architecture => Some(format!(
-                "it holds architecture `{found}`, the catalogue says `{}`",
-                entry.architecture
-            )),
+            Some(found) if found != entry.architecture => {
+                Some(format!("it holds architecture `{found}`, the catalogue says `{}`", entry.architecture))
+            }
             None if index == 0 => Some("it names no architecture".to_owned()),
             _ if index == 0 && !head.has_chat_template => {
                 Some("it has no chat template, so it is no instruct model".to_owned())
@@ -281,10 +234,7 @@ fn check_gguf(entry: &ModelEntry, paths: &[PathBuf]) -> Result<()> {
             _ => None,
         };
         if let Some(fault) = fault {
-            return Err(Error::Gguf {
-                path: path.clone(),
-                fault,
-            });
+            return Err(Error::Gguf { path: path.clone(), fault });
         }
     }
     Ok(())
@@ -308,9 +258,7 @@ async fn start(
                 .with_prefix_cache_n(None)
                 .with_max_num_seqs(options.sequences.get());
             builder = if device::IS_CPU {
-                builder
-                    .with_force_cpu()
-                    .with_device_mapping(DeviceMapSetting::dummy())
+                builder.with_force_cpu().with_device_mapping(DeviceMapSetting::dummy())
             } else {
                 builder.with_paged_attn(paged_attention()?)
             };
@@ -322,9 +270,7 @@ async fn start(
                 .with_prefix_cache_n(None)
                 .with_max_num_seqs(options.sequences.get());
             builder = if device::IS_CPU {
-                builder
-                    .with_force_cpu()
-                    .with_device_mapping(DeviceMapSetting::dummy())
+                builder.with_force_cpu().with_device_mapping(DeviceMapSetting::dummy())
             } else {
                 builder.with_paged_attn(paged_attention()?)
             };
@@ -332,8 +278,7 @@ async fn start(
         }
     };
     let shared: Shared = pipeline.clone();
-    let engine =
-        model_builder_trait::build_model_from_pipeline(pipeline, scheduler, config).await;
+    let engine = model_builder_trait::build_model_from_pipeline(pipeline, scheduler, config).await;
     Ok((engine, shared))
 }
 
@@ -347,9 +292,7 @@ fn paged_attention() -> Result<mistralrs::PagedAttentionConfig, Cause> {
 /// The engine's tokenizer is of another version than the workspace's, so its type stays in here.
 fn token_counter(pipeline: &dyn Pipeline) -> Option<Count> {
     let tokenizer = pipeline.tokenizer()?;
-    Some(Box::new(move |text| {
-        Ok(tokenizer.encode_fast(text, false)?.len())
-    }))
+    Some(Box::new(move |text| Ok(tokenizer.encode_fast(text, false)?.len())))
 }
 
 fn messages(request: &GenerateRequest) -> RequestBuilder {

@@ -56,10 +56,7 @@ impl CandleEmbedder {
         options: &EmbedderOptions,
     ) -> Result<Self> {
         let entry = catalog.get_as(name, ModelRole::Embedder)?;
-        let failed = |source: Cause| Error::Load {
-            name: name.to_owned(),
-            source,
-        };
+        let failed = |source: Cause| Error::Load { name: name.to_owned(), source };
         let shape = entry
             .embedding
             .clone()
@@ -84,28 +81,15 @@ impl CandleEmbedder {
             return Err(models::missing(entry, &folder.join("model.safetensors")));
         }
         let device = device::device().map_err(|error| failed(error.into()))?;
-        let encoder = Encoder::load(
-            &entry.architecture,
-            &folder.join("config.json"),
-            &weights,
-            &device,
-        )
-        .map_err(failed)?;
+        let encoder = Encoder::load(&entry.architecture, &folder.join("config.json"), &weights, &device)
+            .map_err(failed)?;
         check_shape(&shape, &encoder).map_err(|fault| failed(fault.into()))?;
-        let tokens =
-            Tokens::load(&folder.join("tokenizer.json"), shape.max_tokens).map_err(failed)?;
+        let tokens = Tokens::load(&folder.join("tokenizer.json"), shape.max_tokens).map_err(failed)?;
         let pools = (0..options.threads.get())
             .map(|_| ThreadPoolBuilder::new().num_threads(1).build())
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(|error| failed(error.into()))?;
-        Ok(Self {
-            identity,
-            shape,
-            tokens,
-            encoder,
-            pools,
-            memory: MemoryGate::new(options.memory_bytes),
-        })
+        Ok(Self { identity, shape, tokens, encoder, pools, memory: MemoryGate::new(options.memory_bytes) })
     }
 
     /// Longest first, so that no thread is left alone with a long text at the end.
@@ -121,10 +105,7 @@ impl CandleEmbedder {
             } else {
                 self.tokens.ids(&format!("{prefix}{text}"))
             };
-            jobs.push(Job {
-                index,
-                ids: ids.map_err(|source| self.tokenize_error(source))?,
-            });
+            jobs.push(Job { index, ids: ids.map_err(|source| self.tokenize_error(source))? });
         }
         jobs.sort_by(|a, b| b.ids.len().cmp(&a.ids.len()).then(a.index.cmp(&b.index)));
         Ok(jobs)
@@ -151,10 +132,7 @@ impl CandleEmbedder {
     }
 
     fn tokenize_error(&self, source: Cause) -> Error {
-        Error::Tokenize {
-            name: self.identity.name.clone(),
-            source,
-        }
+        Error::Tokenize { name: self.identity.name.clone(), source }
     }
 }
 
@@ -172,23 +150,17 @@ impl Embedder for CandleEmbedder {
     }
 
     fn count_tokens(&self, text: &str) -> Result<usize> {
-        self.tokens
-            .count(text)
-            .map_err(|source| self.tokenize_error(source))
+        self.tokens.count(text).map_err(|source| self.tokenize_error(source))
     }
 
     fn truncate<'a>(&self, text: &'a str, max_tokens: usize) -> Result<&'a str> {
-        self.tokens
-            .truncate(text, max_tokens)
-            .map_err(|source| self.tokenize_error(source))
+        self.tokens.truncate(text, max_tokens).map_err(|source| self.tokenize_error(source))
     }
 
     fn embed(&self, texts: &[String], side: EmbedSide) -> Result<Vec<Vec<f32>>> {
         let jobs = self.jobs(texts, side)?;
         let batches = batches(&jobs, |count, length| {
-            count == 1
-                || (!device::IS_CPU
-                    && self.encoder.working_bytes(count, length) <= self.memory.limit)
+            count == 1 || (!device::IS_CPU && self.encoder.working_bytes(count, length) <= self.memory.limit)
         });
         let next = AtomicUsize::new(0);
         let finished = Mutex::new(Vec::with_capacity(batches.len()));
@@ -196,16 +168,11 @@ impl Embedder for CandleEmbedder {
             while let Some(range) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let jobs = &jobs[range.clone()];
                 let length = jobs.first().map_or(0, |job| job.ids.len());
-                let _held = self
-                    .memory
-                    .enter(self.encoder.working_bytes(jobs.len(), length));
+                let _held = self.memory.enter(self.encoder.working_bytes(jobs.len(), length));
                 let vectors = catch_unwind(AssertUnwindSafe(|| self.embed_batch(jobs)))
                     .unwrap_or_else(|payload| Err(panic_cause(payload.as_ref())));
                 let has_failed = vectors.is_err();
-                finished
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push((range.start, vectors));
+                finished.lock().unwrap_or_else(PoisonError::into_inner).push((range.start, vectors));
                 if has_failed {
                     next.store(batches.len(), Ordering::Relaxed);
                 }
@@ -214,18 +181,14 @@ impl Embedder for CandleEmbedder {
         let workers = if device::IS_CPU { self.pools.len() } else { 1 };
         std::thread::scope(|scope| {
             for pool in self.pools.iter().take(workers.min(batches.len())) {
-                scope.spawn(|| pool.install(work));
+                scope.spawn(move || pool.install(work));
             }
         });
-        let finished = finished
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut ordered = vec![Vec::new(); texts.len()];
         for (start, vectors) in finished {
-            let vectors = vectors.map_err(|source| Error::Embed {
-                name: self.identity.name.clone(),
-                source,
-            })?;
+            let vectors =
+                vectors.map_err(|source| Error::Embed { name: self.identity.name.clone(), source })?;
             for (job, vector) in jobs[start..].iter().zip(vectors) {
                 ordered[job.index] = vector;
             }
@@ -240,9 +203,8 @@ fn batches(jobs: &[Job], fits: impl Fn(usize, usize) -> bool) -> Vec<Range<usize
     let mut start = 0;
     for end in 1..=jobs.len() {
         let length = jobs[start].ids.len();
-        let goes_on = jobs
-            .get(end)
-            .is_some_and(|job| job.ids.len() == length && fits(end + 1 - start, length));
+        let goes_on =
+            jobs.get(end).is_some_and(|job| job.ids.len() == length && fits(end + 1 - start, length));
         if !goes_on {
             batches.push(start..end);
             start = end;
@@ -271,10 +233,7 @@ fn check_shape(shape: &EmbeddingShape, encoder: &Encoder) -> Result<(), String> 
 }
 
 fn scale_to_unit(vector: &mut [f32]) {
-    let squares: f64 = vector
-        .iter()
-        .map(|component| f64::from(*component).powi(2))
-        .sum();
+    let squares: f64 = vector.iter().map(|component| f64::from(*component).powi(2)).sum();
     if squares > 0.0 {
         let scale = 1.0 / squares.sqrt();
         for component in vector {
@@ -298,21 +257,14 @@ struct Held<'a> {
 
 impl MemoryGate {
     fn new(limit: u64) -> Self {
-        Self {
-            limit,
-            held: Mutex::new(0),
-            freed: Condvar::new(),
-        }
+        Self { limit, held: Mutex::new(0), freed: Condvar::new() }
     }
 
     /// Waits until `bytes` fit beside what is held, or nothing is held.
     fn enter(&self, bytes: u64) -> Held<'_> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         while *held > 0 && *held + bytes > self.limit {
-            held = self
-                .freed
-                .wait(held)
-                .unwrap_or_else(PoisonError::into_inner);
+            held = self.freed.wait(held).unwrap_or_else(PoisonError::into_inner);
         }
         *held += bytes;
         Held { gate: self, bytes }
@@ -321,11 +273,7 @@ impl MemoryGate {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        *self
-            .gate
-            .held
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        *self.gate.held.lock().unwrap_or_else(PoisonError::into_inner) -= self.bytes;
         self.gate.freed.notify_all();
     }
 }
@@ -335,23 +283,13 @@ mod tests {
     use super::*;
 
     fn jobs(lengths: &[usize]) -> Vec<Job> {
-        lengths
-            .iter()
-            .enumerate()
-            .map(|(index, length)| Job {
-                index,
-                ids: vec![0; *length],
-            })
-            .collect()
+        lengths.iter().enumerate().map(|(index, length)| Job { index, ids: vec![0; *length] }).collect()
     }
 
     #[test]
     fn batches_hold_one_length_and_fit() {
         let jobs = jobs(&[9, 9, 9, 5, 4, 4]);
-        assert_eq!(
-            batches(&jobs, |count, _| count <= 2),
-            [0..2, 2..3, 3..4, 4..6]
-        );
+        assert_eq!(batches(&jobs, |count, _| count <= 2), [0..2, 2..3, 3..4, 4..6]);
         assert_eq!(batches(&jobs, |_, _| true), [0..3, 3..4, 4..6]);
         assert_eq!(batches(&jobs, |count, _| count == 1).len(), 6);
         assert!(batches(&[], |_, _| true).is_empty());

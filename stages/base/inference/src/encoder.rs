@@ -53,9 +53,7 @@ impl Encoder {
             "nomic_bert" => {
                 let config: nomic_bert::Config = serde_json::from_str(&config)?;
                 Ok(Self {
-                    network: Network::NomicBert(nomic_bert::NomicBertModel::load(
-                        weights, &config,
-                    )?),
+                    network: Network::NomicBert(nomic_bert::NomicBertModel::load(weights, &config)?),
                     device: device.clone(),
                     hidden: config.n_embd,
                     heads: config.n_head,
@@ -63,10 +61,7 @@ impl Encoder {
                     positions: config.n_positions,
                 })
             }
-            other => Err(format!(
-                "architecture `{other}` is not one of `bert` and `nomic_bert`"
-            )
-            .into()),
+            other => Err(format!("architecture `{other}` is not one of `bert` and `nomic_bert`").into()),
         }
     }
 

@@ -8,7 +8,7 @@ use miette::Diagnostic;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A cause that came from another library.
-pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// An error of the model catalogue, of fetching, or of running a model.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -16,10 +16,7 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub enum Error {
     /// The catalogue is not TOML of the expected form.
     #[error("model catalogue `{origin}` is not valid")]
-    #[diagnostic(
-        code(almanac::config),
-        help("compare the entry with those in config/models.toml")
-    )]
+    #[diagnostic(code(almanac::config), help("compare the entry with those in config/models.toml"))]
     Catalog {
         /// Where the text came from.
         origin: String,
@@ -30,10 +27,7 @@ pub enum Error {
 
     /// An entry of the catalogue contradicts itself.
     #[error("model `{name}` in `{origin}`: {fault}")]
-    #[diagnostic(
-        code(almanac::config),
-        help("compare the entry with those in config/models.toml")
-    )]
+    #[diagnostic(code(almanac::config), help("compare the entry with those in config/models.toml"))]
     Entry {
         /// Where the text came from.
         origin: String,
@@ -54,11 +48,8 @@ pub enum Error {
     },
 
     /// A model is used for what it is not.
-    #[error("model `{name}` is a {role}, not a {wanted}")]
-    #[diagnostic(
-        code(almanac::config),
-        help("`almanac models list` shows the role of each model")
-    )]
+    #[error("model `{name}` has role {role}, not {wanted}")]
+    #[diagnostic(code(almanac::config), help("`almanac models list` shows the role of each model"))]
     WrongRole {
         /// Name of the model.
         name: String,
@@ -82,10 +73,7 @@ pub enum Error {
 
     /// A file of a model is too long or too short.
     #[error("`{path}` has {found} bytes, model `{name}` declares {expected}")]
-    #[diagnostic(
-        code(almanac::data),
-        help("run `almanac models get {name}` to replace it")
-    )]
+    #[diagnostic(code(almanac::data), help("run `almanac models get {name}` to replace it"))]
     WrongSize {
         /// Name of the model.
         name: String,
@@ -150,10 +138,7 @@ pub enum Error {
 
     /// A program that fetches failed.
     #[error("fetching `{what}` failed: {message}")]
-    #[diagnostic(
-        code(almanac::unavailable),
-        help("{hint}")
-    )]
+    #[diagnostic(code(almanac::unavailable), help("{hint}"))]
     Fetch {
         /// The package or address.
         what: String,
@@ -176,10 +161,7 @@ pub enum Error {
 
     /// A GGUF file cannot be used.
     #[error("`{path}` is not a usable GGUF file: {fault}")]
-    #[diagnostic(
-        code(almanac::data),
-        help("check the path, or fetch the model again")
-    )]
+    #[diagnostic(code(almanac::data), help("check the path, or fetch the model again"))]
     Gguf {
         /// The file.
         path: PathBuf,
@@ -191,7 +173,9 @@ pub enum Error {
     #[error("model `{name}` cannot be loaded")]
     #[diagnostic(
         code(almanac::data),
-        help("run `almanac models verify {name}`; if it passes, the format or architecture is not supported")
+        help(
+            "run `almanac models verify {name}`; if it passes, the format or architecture is not supported"
+        )
     )]
     Load {
         /// Name of the model.
@@ -202,9 +186,7 @@ pub enum Error {
     },
 
     /// A request leaves no room for its answer.
-    #[error(
-        "prompt of {prompt} tokens and answer of {answer} exceed the {limit} tokens of model `{name}`"
-    )]
+    #[error("prompt of {prompt} tokens and answer of {answer} exceed the {limit} tokens of model `{name}`")]
     #[diagnostic(
         code(almanac::data),
         help("shorten the prompt or the answer, or choose a model with a longer context")
@@ -275,10 +257,7 @@ pub enum Error {
 
     /// A file cannot be read or written; the source names it.
     #[error("model files cannot be read or written")]
-    #[diagnostic(
-        code(almanac::io),
-        help("check permissions and free space of the models directory")
-    )]
+    #[diagnostic(code(almanac::io), help("check permissions and free space of the models directory"))]
     Io(#[source] std::io::Error),
 }
 

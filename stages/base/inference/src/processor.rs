@@ -8,13 +8,7 @@ use crate::{Error, Result};
 /// built for x86-64-v3 and every binary asks here first. Other architectures always pass.
 pub fn require_cpu_features() -> Result<()> {
     let missing = missing_features();
-    if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Processor {
-            missing: missing.join(", "),
-        })
-    }
+    if missing.is_empty() { Ok(()) } else { Err(Error::Processor { missing: missing.join(", ") }) }
 }
 
 /// `is_x86_feature_detected!` answers true, without asking the processor, for whatever the
@@ -24,11 +18,7 @@ fn missing_features() -> Vec<&'static str> {
     use core::arch::x86_64::{__cpuid, __cpuid_count};
     let highest_leaf = __cpuid(0).eax;
     let basic = __cpuid(1).ecx;
-    let extended = if highest_leaf >= 7 {
-        __cpuid_count(7, 0).ebx
-    } else {
-        0
-    };
+    let extended = if highest_leaf >= 7 { __cpuid_count(7, 0).ebx } else { 0 };
     missing_in(basic, extended)
 }
 
@@ -40,14 +30,10 @@ fn missing_features() -> Vec<&'static str> {
 /// Bits of cpuid: ECX of leaf 1 and EBX of leaf 7 (Intel SDM, volume 2A, table 3-8).
 #[cfg(target_arch = "x86_64")]
 fn missing_in(basic: u32, extended: u32) -> Vec<&'static str> {
-    [
-        ("AVX2", extended & (1 << 5)),
-        ("FMA", basic & (1 << 12)),
-        ("F16C", basic & (1 << 29)),
-    ]
-    .into_iter()
-    .filter_map(|(name, bit)| (bit == 0).then_some(name))
-    .collect()
+    [("AVX2", extended & (1 << 5)), ("FMA", basic & (1 << 12)), ("F16C", basic & (1 << 29))]
+        .into_iter()
+        .filter_map(|(name, bit)| (bit == 0).then_some(name))
+        .collect()
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -50,7 +50,10 @@ pub enum PromptError {
 
     /// The template does not parse.
     #[error("template of prompt `{mode}` does not parse")]
-    #[diagnostic(code(almanac::config), help("see the minijinja syntax; the line is counted after the front matter"))]
+    #[diagnostic(
+        code(almanac::config),
+        help("see the minijinja syntax; the line is counted after the front matter")
+    )]
     Template {
         /// Prompt mode.
         mode: String,
@@ -118,12 +121,7 @@ impl PromptTemplate {
             .map_err(|source| PromptError::Template { mode: mode.to_owned(), source })?;
         let system = front.system.trim().to_owned();
         let signature = Digest::of(|encoder| {
-            encoder
-                .text(mode)
-                .u32(front.version)
-                .length(front.max_tokens)
-                .text(&system)
-                .text(body);
+            encoder.text(mode).u32(front.version).length(front.max_tokens).text(&system).text(body);
         });
         Ok(Self {
             mode: front.mode,
@@ -137,11 +135,8 @@ impl PromptTemplate {
 
     /// Renders the user message about `subject`; a name the facts lack is an error.
     pub fn render(&self, subject: &str, facts: &impl Serialize) -> Result<String, PromptError> {
-        let failed = |source| PromptError::Render {
-            mode: self.mode.clone(),
-            subject: subject.to_owned(),
-            source,
-        };
+        let failed =
+            |source| PromptError::Render { mode: self.mode.clone(), subject: subject.to_owned(), source };
         let template = self.environment.get_template(TEMPLATE).map_err(failed)?;
         let text = template.render(facts).map_err(failed)?;
         Ok(text.trim().to_owned())

@@ -75,10 +75,7 @@ mod tests {
     fn draws_as_often_as_softmax_says() {
         let logits = [1.0_f32, 0.0, -1.0, 2.0];
         for temperature in [0.5, 1.0, 2.0] {
-            let noise = SeededNoise {
-                temperature,
-                seed: 7,
-            };
+            let noise = SeededNoise { temperature, seed: 7 };
             let draws = 40_000;
             let mut counts = [0_usize; 4];
             for position in 0..draws {
@@ -105,11 +102,7 @@ mod tests {
     fn same_seed_and_position_same_noise() {
         let perturbed = |seed, position| {
             let mut logits = [0.0_f32; 16];
-            SeededNoise {
-                temperature: 1.0,
-                seed,
-            }
-            .perturb(&mut logits, position);
+            SeededNoise { temperature: 1.0, seed }.perturb(&mut logits, position);
             logits
         };
         assert_eq!(perturbed(1, 5), perturbed(1, 5));

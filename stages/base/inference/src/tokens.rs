@@ -21,10 +21,8 @@ impl Tokens {
         whole.with_padding(None);
         whole.with_truncation(None)?;
         let mut windowed = whole.clone();
-        windowed.with_truncation(Some(TruncationParams {
-            max_length: window,
-            ..TruncationParams::default()
-        }))?;
+        windowed
+            .with_truncation(Some(TruncationParams { max_length: window, ..TruncationParams::default() }))?;
         Ok(Self { whole, windowed })
     }
 

@@ -12,6 +12,9 @@ use crate::{Grammar, Limits, MacroTable, Stop, parse};
 /// Names tried one by one when masking all suspects of a file at once does not help.
 const SUSPECTS_TRIED: usize = 8;
 
+/// Times conditionals around errors are flattened: one repaired place shows the next.
+const FLATTENING_ROUNDS: usize = 4;
+
 /// A syntax tree with the bytes it was made from.
 #[derive(Debug)]
 pub struct CppTree {
@@ -51,10 +54,15 @@ pub fn parse_cpp(
     if best.score.errors > 0 {
         best = learn(best, grammar, source, table, &generators, limits)?;
     }
-    if best.score.errors > 0
-        && let Some(flat) = flatten_conditionals(&best)
-    {
+    for _ in 0..FLATTENING_ROUNDS {
+        let before = best.score.errors;
+        let Some(flat) = (before > 0).then(|| flatten_conditionals(&best)).flatten() else {
+            break;
+        };
         best = best.or_better(Attempt::new(grammar, flat, limits)?);
+        if best.score.errors == before {
+            break;
+        }
     }
     let Attempt { tree, masked, score } = best;
     Ok(CppTree {
@@ -72,6 +80,7 @@ struct Score {
     error_bytes: u64,
     /// Error bytes and missing tokens.
     errors: u64,
+    /// Functions with a body that are not inside another one.
     functions: usize,
 }
 
@@ -108,13 +117,21 @@ impl Score {
                 score.errors += (node.byte_range().len() as u64).max(1);
             } else if node.is_missing() {
                 score.errors += 1;
-            } else if node.kind() == "function_definition" && node.child_by_field_name("declarator").is_some() {
+            } else if is_function(node) {
                 score.functions += 1;
             }
             !node.is_error()
         });
         score
     }
+}
+
+/// Whether a node is a function with a body. One directly in a block is a call that was misread.
+fn is_function(node: Node<'_>) -> bool {
+    node.kind() == "function_definition"
+        && node.child_by_field_name("declarator").is_some()
+        && node.child_by_field_name("body").is_some_and(|body| body.kind() == "compound_statement")
+        && node.parent().is_none_or(|parent| parent.kind() != "compound_statement")
 }
 
 /// Visits nodes in source order; `into` says whether to look inside.

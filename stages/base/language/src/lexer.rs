@@ -129,6 +129,14 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// Byte ranges of the comments of C-family source, in order.
+pub fn comments(source: &str) -> Vec<(usize, usize)> {
+    Lexer::new(source.as_bytes())
+        .filter(|token| token.kind == TokenKind::Comment)
+        .map(|token| (token.start, token.end))
+        .collect()
+}
+
 impl Iterator for Lexer<'_> {
     type Item = Token;
 

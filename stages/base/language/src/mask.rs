@@ -9,6 +9,11 @@ use crate::lexer::{Lexer, Token, TokenKind};
 use crate::macros::is_capitals;
 use crate::{MacroAction, MacroTable};
 
+const BUILTINS: &[&str] = &[
+    "bool", "char", "char8_t", "char16_t", "char32_t", "double", "float", "int", "long", "short", "signed", "unsigned",
+    "void", "wchar_t",
+];
+
 /// A source as the grammar sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Masked {
@@ -149,6 +154,10 @@ impl Masker<'_> {
             }
             "using" => self.using(at),
             "public" | "private" | "protected" => self.base_macro(at),
+            "operator" if matches!(self.previous(at), ">" | ".") => self.operator_call(at),
+            _ if (name == "typeid" || is_capitals(name)) && self.is_builtin_argument(at + 1) => {
+                self.builtin_argument(at + 1)
+            }
             _ if self.table.is_named_test(name) => self.named_test(at),
             _ if self.table.is_export(name) && self.is_word(at + 1) => {
                 self.blank(at, at);
@@ -254,6 +263,40 @@ impl Masker<'_> {
         }
     }
 
+    /// `x->operator+=(y)`: the symbol becomes part of a name; the name itself is read from the file.
+    fn operator_call(&mut self, at: usize) -> usize {
+        let mut open = at + 1;
+        if matches!(self.text(open), "(" | "[") {
+            open += 2;
+        }
+        while open < self.tokens.len() && self.tokens[open].kind == TokenKind::Punctuation && self.text(open) != "(" {
+            open += 1;
+        }
+        if open == at + 1 || self.text(open) != "(" {
+            return at + 1;
+        }
+        let (start, end) = (self.tokens[at + 1].start, self.tokens[open - 1].end);
+        if start != self.tokens[at].end {
+            return at + 1;
+        }
+        self.out.bytes[start..end].fill(b'_');
+        self.out.edits += 1;
+        open
+    }
+
+    fn is_builtin_argument(&self, open: usize) -> bool {
+        let close = (open + 1..self.tokens.len()).find(|at| !BUILTINS.contains(&self.text(*at)));
+        self.text(open) == "(" && close.is_some_and(|close| close > open + 1 && self.text(close) == ")")
+    }
+
+    /// `typeid(unsigned long)`: a built-in type is no expression to the grammar, a name is.
+    fn builtin_argument(&mut self, open: usize) -> usize {
+        let close = self.closing(open).unwrap_or(open);
+        let (start, end) = (self.tokens[open].end, self.tokens[close].start);
+        self.overwrite(start, end, "t");
+        close + 1
+    }
+
     /// `TEST_CASE("name", "[tag]") {`: made a function, since a string is no parameter.
     fn named_test(&mut self, at: usize) -> usize {
         let Some(close) = (self.text(at + 1) == "(").then(|| self.closing(at + 1)).flatten() else {
@@ -279,11 +322,20 @@ impl Masker<'_> {
             b":>" if self.previous(at) != ":" || !self.is_adjacent(at) => {
                 self.overwrite(token.start, token.start + 2, " ]");
             }
+            b"={" | b"= " if self.is_empty_default(at) => {
+                self.blank(at, at + 2);
+                return at + 3;
+            }
             b"<%" => self.overwrite(token.start, token.start + 2, "{"),
             b"%>" => self.overwrite(token.start, token.start + 2, " }"),
             _ => return at + 1,
         }
         at + 2
+    }
+
+    /// `T x = {}` in a parameter list: the grammar knows no braces there.
+    fn is_empty_default(&self, at: usize) -> bool {
+        self.text(at) == "=" && self.text(at + 1) == "{" && self.text(at + 2) == "}" && matches!(self.text(at + 3), "," | ")")
     }
 
     fn is_digraph_scope(&self, start: usize) -> bool {
@@ -401,6 +453,15 @@ mod tests {
         assert_eq!(masked(source).declarations, [(7, 26)]);
         check("int a = DefineSum(x, y);", "int a = DefineSum(x, y);");
         check("int a; DefineSum(x, y);", "int a; DefineSum(x, y);");
+    }
+
+    #[test]
+    fn what_the_grammar_lacks_is_rewritten() {
+        check("a->operator+=(b); c.operator()(d);", "a->operator__(b); c.operator__(d);");
+        check("T& T::operator+=(int b);", "T& T::operator+=(int b);");
+        check("{typeid(unsigned long), X}", "{typeid(t ), X}");
+        check("void f(V v = {}, W w = {});", "void f(V v , W w );");
+        check("V v = {};", "V v = {};");
     }
 
     #[test]

@@ -24,10 +24,7 @@ const FOLDERS: &[(&[&str], ArtifactRole)] = &[
         &["third_party", "third-party", "thirdparty", "3rdparty", "3rd_party", "external", "externals", "extern", "vendor", "vendored", "submodules", "bundled", "_deps", "tpl", "tpls", "subprojects"],
         ArtifactRole::Vendored,
     ),
-    (
-        &["old", "obsolete", "deprecated", "legacy", "attic", "archive", "archived", "graveyard"],
-        ArtifactRole::Obsolete,
-    ),
+    (OBSOLETE, ArtifactRole::Obsolete),
     (&["generated", "autogen", "gen-cpp"], ArtifactRole::Generated),
     (
         &[".github", ".gitlab", ".circleci", ".jenkins", ".ci", "ci", "jenkins", ".azure-pipelines", ".buildkite"],
@@ -51,6 +48,10 @@ const FOLDERS: &[(&[&str], ArtifactRole)] = &[
     (&["script", "scripts", "tools", "tool", "hooks", ".githooks", "utilities", "bin", "job_scripts", "slurm"], ArtifactRole::Script),
 ];
 
+/// Folder names (lower case) for what is kept but no longer holds.
+const OBSOLETE: &[&str] =
+    &["old", "obsolete", "deprecated", "legacy", "attic", "archive", "archived", "graveyard"];
+
 /// Folder names (lower case) that hold the product.
 const PRODUCT: &[&str] = &["src", "source", "sources", "include", "lib", "libs", "inc"];
 
@@ -73,7 +74,7 @@ pub fn path_role(path: &str, class: Classification) -> PathRole {
         return PathRole::Decided(if of_ci { R::Ci } else { R::Build });
     }
     if class.source_type == SourceType::Documentation && is_prose(name, folder_role) {
-        let obsolete = folder_role == Some(R::Obsolete);
+        let obsolete = folder.split('/').any(|component| OBSOLETE.contains(&component));
         return PathRole::Decided(if obsolete { R::Obsolete } else { R::Documentation });
     }
     if is_code && is_test_name(path) {
@@ -93,24 +94,25 @@ pub fn path_role(path: &str, class: Classification) -> PathRole {
 
 /// Role of the outermost folder with a telling name. A product folder inside it changes nothing
 /// (`tests/src` is a test); a telling folder inside the product does (`core/src/tests`), except a
-/// script-like one (`src/tools` is product).
+/// script-like one (`src/tools` is product). Documentation yields to what lies in it
+/// (`doc/examples`).
 fn folder_role(folder: &str) -> Option<ArtifactRole> {
+    use ArtifactRole as R;
     let mut product = false;
+    let mut documentation = None;
     for component in folder.split('/') {
         if PRODUCT.contains(&component) {
             product = true;
             continue;
         }
-        let role = FOLDERS.iter().find(|(names, _)| names.contains(&component)).map(|(_, role)| *role);
-        let of_product = matches!(
-            role,
-            Some(ArtifactRole::Script | ArtifactRole::Build | ArtifactRole::Application | ArtifactRole::Documentation)
-        );
-        if role.is_some() && !(product && of_product) {
-            return role;
+        match FOLDERS.iter().find(|(names, _)| names.contains(&component)).map(|(_, role)| *role) {
+            Some(R::Script | R::Build | R::Application | R::Documentation) if product => {}
+            Some(R::Documentation) => documentation = Some(R::Documentation),
+            Some(role) => return Some(role),
+            None => {}
         }
     }
-    None
+    documentation
 }
 
 fn in_product(folder: &str) -> bool {

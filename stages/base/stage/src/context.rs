@@ -1,7 +1,7 @@
 //! What a stage is given and what it gives back.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,6 +87,11 @@ impl Context {
             ));
         }
         Ok(ledger)
+    }
+
+    /// Folder of the stage's ledger.
+    pub fn ledger_folder(&self) -> PathBuf {
+        self.store.ledger_folder(self.spec.ledger.unwrap_or(self.spec.name))
     }
 
     /// This task's share; `None` for all.

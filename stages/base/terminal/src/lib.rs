@@ -124,6 +124,12 @@ pub fn data(text: &str) {
     terminal.bars.suspend(|| terminal.output.write_line(text));
 }
 
+/// Prints a piece of a text that appears bit by bit, such as an answer, and shows it at once.
+pub fn data_piece(piece: &str) {
+    let terminal = terminal();
+    terminal.bars.suspend(|| terminal.output.write_piece(piece));
+}
+
 /// Prints a result to standard output as one line of JSON.
 pub fn data_json(value: &impl Serialize) {
     match serde_json::to_string(value) {

@@ -46,6 +46,13 @@ impl Output {
         });
     }
 
+    pub(crate) fn write_piece(&self, piece: &str) {
+        self.with(|stream| {
+            stream.write_all(piece.as_bytes())?;
+            stream.flush()
+        });
+    }
+
     /// Keeps the first failure; nothing is written after it.
     pub(crate) fn fail(&self, error: io::Error) {
         self.with(|_| Err(error));

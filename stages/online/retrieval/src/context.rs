@@ -2,15 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use almanac_index::{SearchIndex, UnitSource, WeightedTerm};
+use almanac_index::{SearchIndex, UnitSource};
 use almanac_tables::{EdgeKind, Entity, EntityLevel};
 
-use crate::excerpt::{Excerpt, Region, Source, excerpt};
+use crate::excerpt::{Excerpt, Region, Source, dedent, excerpt};
 use crate::search::{Role, TokenCounter};
-use crate::{Result, RetrievalSettings};
+use crate::RetrievalSettings;
+use crate::query::Signals;
 
 /// Comment lines above a symbol that are shown with it.
 const COMMENT_LINES: usize = 30;
+/// A block that begins this near the top of its file shows the file's comment anyway.
+const HEAD_LINES: usize = 4;
+/// Characters of a file's opening comment that are shown.
+const HEAD_CHARACTERS: usize = 400;
 /// Names in a list of relations.
 const RELATED_NAMES: usize = 6;
 
@@ -82,15 +87,11 @@ impl<'a> Renderer<'a> {
         index: &'a SearchIndex,
         settings: &'a RetrievalSettings,
         count: TokenCounter<'a>,
-        terms: &[WeightedTerm],
-    ) -> Result<Self> {
-        let mut importance = BTreeMap::new();
-        for WeightedTerm { term, weight } in terms {
-            let share = index.file_share(term)?;
-            // A term of every file tells no lines apart; one of a single file does.
-            importance.insert(term.clone(), weight * -(share + 0.001).min(1.0).ln());
-        }
-        Ok(Self { index, settings, count, importance })
+        signals: &Signals,
+    ) -> Self {
+        let known = signals.known.iter();
+        let importance = known.map(|known| (known.term.clone(), known.importance)).collect();
+        Self { index, settings, count, importance }
     }
 
     /// How much a line matters: the question's rarer words in it.
@@ -129,11 +130,20 @@ impl<'a> Renderer<'a> {
         (start - comments, entity.end_line as usize)
     }
 
+    /// What a file says it is for, once a file, without licence texts.
+    fn file_comment(&self, path: &str, first: usize, shown: &Shown) -> String {
+        let comment = self.index.head_comment(path);
+        if first <= HEAD_LINES || shown.has_file(path) || comment.is_empty() {
+            return String::new();
+        }
+        format!("file: {}\n", clip(&comment, HEAD_CHARACTERS))
+    }
+
     fn render_entity(&self, at: usize, limit: usize, shown: &Shown) -> Option<Block> {
         let tables = self.index.tables();
         let entity = &tables.entities[at];
         let (first, last) = self.lines_of(entity);
-        let mut head = String::new();
+        let mut head = self.file_comment(&entity.path, first, shown);
         if let Some(around) = self.index.enclosing(at) {
             let around = &tables.entities[around];
             if !around.kind.is_document() {
@@ -210,6 +220,7 @@ impl<'a> Renderer<'a> {
     ) -> Option<Excerpt> {
         let text = self.index.tables().text(path);
         let lines: Vec<&str> = text.lines().skip(first - 1).take(last + 1 - first).collect();
+        let lines = dedent(&lines);
         let weights: Vec<f32> = lines.iter().map(|line| self.weight(line)).collect();
         let limit = limit.checked_sub((self.count)(head))?;
         let source = Source { lines: &lines, first_line: first, weights: &weights, regions, limit };

@@ -174,6 +174,13 @@ fn statement_window(lines: &[&str], at: usize) -> std::ops::Range<usize> {
     start..end
 }
 
+/// `lines` without the blanks that all of them begin with.
+pub(crate) fn dedent<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let written = lines.iter().filter(|line| !line.trim().is_empty());
+    let blanks = written.map(|line| line.len() - line.trim_start_matches(' ').len()).min();
+    lines.iter().map(|line| line.get(blanks.unwrap_or(0)..).unwrap_or("")).collect()
+}
+
 fn render(source: &Source<'_>, keep: &[bool]) -> Excerpt {
     let mut text = String::new();
     let mut kept = Vec::new();

@@ -97,7 +97,7 @@ pub(crate) fn fuse(
     if settings.exact_names {
         add_names(index, signals, &lexical, settings, &mut units, &mut files);
     }
-    let file_scores = file_scores(index, &units, &files);
+    let file_scores = file_scores(index, signals, settings, &units, &files);
     spread_files(index, &file_scores, settings, &mut units);
     let mut candidates: Vec<Candidate> = units
         .into_iter()
@@ -212,24 +212,39 @@ fn add_names(
     }
 }
 
-/// A file is worth what it got itself and the best that is in it.
+/// A file is worth what it got itself and the best that is in it, each next one half as much;
+/// all of it by the part it plays.
 fn file_scores(
     index: &SearchIndex,
+    signals: &Signals,
+    settings: &RetrievalSettings,
     units: &BTreeMap<usize, Tally>,
     files: &BTreeMap<usize, Tally>,
 ) -> BTreeMap<usize, f64> {
-    let mut best: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut inside: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (&unit, tally) in units {
         let source = index.units()[unit].source;
         if let (UnitSource::Entity(_), Some(file)) = (source, file_of(index, source)) {
-            let slot = best.entry(file).or_insert(0.0);
-            *slot = slot.max(tally.score);
+            inside.entry(file).or_default().push(tally.score);
         }
     }
-    for (&file, tally) in files {
-        *best.entry(file).or_insert(0.0) += tally.score;
+    let mut scores: BTreeMap<usize, f64> =
+        files.iter().map(|(&file, tally)| (file, tally.score)).collect();
+    for (file, mut list) in inside {
+        list.sort_by(|a, b| b.total_cmp(a));
+        let sum: f64 =
+            list.iter().take(4).zip([1.0, settings.weights.next, settings.weights.next*settings.weights.next, 0.0]).map(|(score, share)| score * share).sum();
+        *scores.entry(file).or_insert(0.0) += sum;
     }
-    best
+    let all: f64 = signals.known.iter().map(|known| f64::from(known.importance)).sum();
+    for (&file, score) in &mut scores {
+        let source = UnitSource::File(file);
+        let there = signals.known.iter().filter(|known| known.files.contains(&file));
+        let coverage: f64 = there.map(|known| f64::from(known.importance)).sum::<f64>() / all.max(1e-9);
+        *score *= 1.0 + settings.weights.coverage * coverage;
+        *score *= role_factor(role(index, source), signals.intent, settings);
+    }
+    scores
 }
 
 /// Gives every unit already in the running its share of its file's score, and brings in the file

@@ -102,7 +102,7 @@ const COMPARISON: &[&str] = &[
 ];
 const BUILD: &[&str] = &[
     "build", "built", "building", "c++ standard", "cmake", "cmakelists", "compile", "compiled",
-    "compiler", "compiling", "configure", "configured with", "depend on", "dependencies",
+    "compiler", "compiling", "configured with", "depend on", "dependencies",
     "dependency", "install", "installation", "installed", "installing", "linker", "makefile",
     "prerequisites", "third-party", "toolchain",
 ];

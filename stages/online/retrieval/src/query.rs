@@ -21,10 +21,8 @@ const QUESTION_TERM_WEIGHT: f32 = 0.25;
 const PART_WEIGHT: f32 = 0.4;
 /// Weight of an initialism or joined word that names something in the store.
 const DERIVED_WEIGHT: f32 = 0.8;
-/// Weight of the project's own name and of other names that nearly every file holds.
+/// Weight of the project's own name, which stands everywhere.
 const EVERYWHERE_WEIGHT: f32 = 0.05;
-/// Share of files from which a name is held to be everywhere.
-const EVERYWHERE_SHARE: f32 = 0.4;
 
 /// A symbol the question names.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +46,7 @@ pub(crate) struct Signals {
     pub(crate) symbols: Vec<SymbolMention>,
     pub(crate) modules: Vec<usize>,
     pub(crate) terms: Vec<WeightedTerm>,
+    pub(crate) known: Vec<KnownTerm>,
     /// Words of the question that occur nowhere in the store.
     pub(crate) unknown: Vec<String>,
     /// Number of words that carry meaning.
@@ -66,45 +65,21 @@ pub(crate) fn read(index: &SearchIndex, question: &str) -> Result<Signals> {
         .into_iter()
         .map(|range| Word { text: &question[range.clone()], start: range.start, end: range.end })
         .collect();
-    let everywhere = names_everywhere(index, &words)?;
+    let everywhere = index.root_scopes();
     let (files, file_words) = file_mentions(index, question, &words);
-    let symbols = symbol_mentions(index, question, &words, &everywhere, &file_words);
-    let stem_files = stem_mentions(index, &words, &everywhere, &file_words);
-    let modules = module_mentions(index, &words, &everywhere);
+    let symbols = symbol_mentions(index, question, &words, everywhere, &file_words);
+    let stem_files = stem_mentions(index, &words, everywhere, &file_words);
+    let modules = module_mentions(index, &words, everywhere);
     let mentions = Mentions {
         files: !files.is_empty(),
         symbols: !symbols.is_empty(),
         modules: !modules.is_empty(),
     };
     let intent = route(question, &mentions);
-    let terms = weighted_terms(index, &words, &everywhere);
-    let (unknown, content_words) = unknown_words(index, &words, &terms)?;
-    Ok(Signals { intent, files, stem_files, symbols, modules, terms, unknown, content_words })
-}
-
-/// Names that nearly every file holds: the project's own, its root namespace, its macros' prefix.
-fn names_everywhere(index: &SearchIndex, words: &[Word<'_>]) -> Result<BTreeSet<String>> {
-    let mut names = BTreeSet::new();
-    for word in words {
-        let lower = word.text.to_lowercase();
-        if is_stop_word(&lower) || names.contains(&lower) {
-            continue;
-        }
-        let root_namespace = !index.modules_named(&lower).is_empty()
-            && index.tables().modules.iter().any(|module| {
-                module.id == almanac_tables::namespace_node(&module.name)
-                    && module.name.eq_ignore_ascii_case(&lower)
-                    && module.parent.is_empty()
-            });
-        let share = match index.analyzer().code_terms(&lower).first() {
-            Some(term) => index.file_share(term)?,
-            None => 0.0,
-        };
-        if share >= EVERYWHERE_SHARE && (root_namespace || starts_upper(word.text)) {
-            names.insert(lower);
-        }
-    }
-    Ok(names)
+    let terms = weighted_terms(index, &words, everywhere);
+    let known = known_terms(index, &terms)?;
+    let (unknown, content_words) = unknown_words(index, &words, &terms, &known);
+    Ok(Signals { intent, files, stem_files, symbols, modules, terms, known, unknown, content_words })
 }
 
 fn starts_upper(text: &str) -> bool {
@@ -307,12 +282,35 @@ fn capitalised(word: &str) -> String {
     first.unwrap_or_default() + characters.as_str()
 }
 
+/// A term with what it tells.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct KnownTerm {
+    pub(crate) term: String,
+    /// Weight in the question times rarity among the files.
+    pub(crate) importance: f32,
+    /// Files that hold it.
+    pub(crate) files: BTreeSet<usize>,
+}
+
+fn known_terms(index: &SearchIndex, terms: &[WeightedTerm]) -> Result<Vec<KnownTerm>> {
+    let mut known = Vec::new();
+    for WeightedTerm { term, weight } in terms {
+        let files: BTreeSet<usize> = index.files_with(term)?.into_iter().collect();
+        let share = files.len() as f32 / index.file_count().max(1) as f32;
+        // A term of every file tells no places apart; one of a single file does.
+        let importance = weight * -(share + 0.001).min(1.0).ln();
+        known.push(KnownTerm { term: term.clone(), importance, files });
+    }
+    Ok(known)
+}
+
 /// Words that carry meaning and occur in no file, as written; and how many carry meaning.
 fn unknown_words(
     index: &SearchIndex,
     words: &[Word<'_>],
     terms: &[WeightedTerm],
-) -> Result<(Vec<String>, usize)> {
+    known: &[KnownTerm],
+) -> (Vec<String>, usize) {
     let mut unknown: Vec<String> = Vec::new();
     let mut content = 0;
     for word in words {
@@ -325,13 +323,10 @@ fn unknown_words(
         }
         content += 1;
         // One part of a compound that is known is enough to look further.
-        let mut known = false;
-        for term in &own {
-            known = known || index.file_share(term)? > 0.0;
-        }
-        if !known && !unknown.iter().any(|other| other == word.text) {
+        let found = known.iter().any(|term| own.contains(&term.term) && !term.files.is_empty());
+        if !found && !unknown.iter().any(|other| other == word.text) {
             unknown.push(word.text.to_owned());
         }
     }
-    Ok((unknown, content))
+    (unknown, content)
 }

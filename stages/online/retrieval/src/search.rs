@@ -107,6 +107,8 @@ pub struct SearchResult {
     /// Whether the store holds what the question is about; if not, the chunks are the nearest
     /// there is.
     pub evidence: bool,
+    /// TEMP
+    pub ranked_files: Vec<String>,
     /// Candidates that were left out, best first.
     pub dropped: Vec<DroppedChunk>,
     /// Wall time in seconds.
@@ -156,6 +158,11 @@ pub fn search(
         context: selected.context,
         context_tokens: selected.tokens,
         unknown_words: signals.unknown,
+        ranked_files: {
+            let mut f: Vec<(usize, f64)> = fused.files.iter().map(|(a, b)| (*a, *b)).collect();
+            f.sort_by(|a, b| b.1.total_cmp(&a.1));
+            f.iter().map(|(a, _)| index.tables().files[*a].path.clone()).collect()
+        },
         dropped: selected.dropped,
         seconds: start.elapsed().as_secs_f64(),
     })

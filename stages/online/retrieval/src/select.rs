@@ -8,7 +8,7 @@ use almanac_tables::Language;
 use crate::context::{Block, Renderer, Shown};
 use crate::expand::{pair_units, structural_units, supplementary_units};
 use crate::fuse::{Candidate, Fused, Source, file_of};
-use crate::intent::{Intent, StructuralMode};
+use crate::intent::StructuralMode;
 use crate::query::Signals;
 use crate::search::{ContextChunk, DroppedChunk, Role, TokenCounter};
 use crate::{Result, RetrievalSettings};
@@ -19,8 +19,8 @@ const SMALLEST_ROOM: usize = 60;
 const HEADER_TOKENS: usize = 40;
 /// Share of a unit's lines that must be new for it to be shown.
 const SHOWN_ENOUGH: f64 = 0.7;
-/// Share of the budget for the file a question about a file names.
-const NAMED_FILE_SHARE: f64 = 0.45;
+/// Share of a file's room that one of its symbols may take.
+const ONE_SYMBOL_SHARE: f64 = 0.75;
 /// Share of the budget for the other half of a header and implementation pair.
 const PAIR_SHARE: f64 = 0.06;
 /// Share of a file's bytes in symbols above which its symbols are shown and not the file.
@@ -195,6 +195,34 @@ fn file_stands(index: &SearchIndex, candidate: &Candidate, file: usize) -> bool 
     (covered as f64) < COVERED * text.len() as f64 * if code { 0.5 } else { 1.0 }
 }
 
+/// Candidates of the best files, file by file.
+fn by_file<'a>(
+    index: &SearchIndex,
+    signals: &Signals,
+    fused: &'a Fused,
+    settings: &RetrievalSettings,
+) -> Vec<Vec<&'a Candidate>> {
+    let mut groups: BTreeMap<Option<usize>, Vec<&Candidate>> = BTreeMap::new();
+    for candidate in &fused.candidates {
+        let source = index.units()[candidate.unit].source;
+        if let UnitSource::File(file) = source
+            && !file_stands(index, candidate, file)
+        {
+            continue;
+        }
+        groups.entry(file_of(index, source)).or_default().push(candidate);
+    }
+    let worth = |file: &Option<usize>| match file {
+        Some(file) if signals.files.contains(file) => f64::MAX,
+        Some(file) => fused.files.get(file).copied().unwrap_or(0.0),
+        None => 0.0,
+    };
+    let mut groups: Vec<(Option<usize>, Vec<&Candidate>)> = groups.into_iter().collect();
+    groups.sort_by(|(a, _), (b, _)| worth(b).total_cmp(&worth(a)).then(a.cmp(b)));
+    groups.truncate(settings.selection.files);
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
 pub(crate) fn select(
     index: &SearchIndex,
     signals: &Signals,
@@ -202,7 +230,7 @@ pub(crate) fn select(
     settings: &RetrievalSettings,
     count: TokenCounter<'_>,
 ) -> Result<Selected> {
-    let renderer = Renderer::new(index, settings, count, &signals.terms)?;
+    let renderer = Renderer::new(index, settings, count, signals);
     let mut assembly = Assembly {
         renderer,
         shown: Shown::default(),
@@ -214,26 +242,29 @@ pub(crate) fn select(
     };
     let share = |share: f64| (settings.budget_tokens as f64 * share) as usize;
     let limit = share(settings.selection.chunk_share);
-    let best = fused.candidates.first().map_or(0.0, |candidate| candidate.score);
-    let floor = best * settings.selection.relative_floor;
-    let mut later = Vec::new();
     let mut primary: Vec<usize> = Vec::new();
-    for candidate in &fused.candidates {
-        let source = index.units()[candidate.unit].source;
-        let mut own_limit = limit;
-        if let UnitSource::File(file) = source {
-            if !file_stands(index, candidate, file) {
-                continue;
+    let groups = by_file(index, signals, fused, settings);
+    let found_share = share(settings.selection.primary_share);
+    let total: f64 = (0..groups.len()).map(|at| settings.selection.decay.powi(at as i32)).sum();
+    let mut carry = 0;
+    for (at, group) in groups.iter().enumerate() {
+        let own = settings.selection.decay.powi(at as i32) / total;
+        let allotted = (found_share as f64 * own) as usize + carry;
+        let before = assembly.used;
+        let best = group.first().map_or(0.0, |candidate| candidate.score);
+        for candidate in group {
+            let left = allotted.saturating_sub(assembly.used - before);
+            if left < SMALLEST_ROOM + HEADER_TOKENS || candidate.score < best * settings.selection.relative_floor {
+                break;
             }
-            if signals.intent == Intent::FilePurpose && signals.files.contains(&file) {
-                own_limit = share(NAMED_FILE_SHARE);
+            // The rest of the file gets some of the room, however long its best symbol is.
+            let most = (allotted as f64 * ONE_SYMBOL_SHARE) as usize;
+            let limit = (left - HEADER_TOKENS).min(most.max(SMALLEST_ROOM));
+            if assembly.add(candidate, Role::Primary, limit) {
+                primary.push(candidate.unit);
             }
         }
-        if candidate.score < floor || primary.len() >= settings.selection.primary {
-            later.push(candidate);
-        } else if assembly.add(candidate, Role::Primary, own_limit) {
-            primary.push(candidate.unit);
-        }
+        carry = allotted.saturating_sub(assembly.used - before);
     }
     if settings.pairs {
         for candidate in pair_units(index, fused, &primary, &assembly.shown) {
@@ -260,7 +291,7 @@ pub(crate) fn select(
         }
     }
     // Room that is left goes to the next best.
-    for candidate in later.into_iter().filter(|candidate| candidate.score >= floor) {
+    for candidate in groups.into_iter().flatten() {
         assembly.add(candidate, Role::Primary, limit);
     }
     Ok(assembly.finish())

@@ -52,6 +52,11 @@ pub struct Weights {
     pub exact: f64,
     /// Share of its file's fused score that a symbol gets.
     pub file: f64,
+    /// Share of a file's second best symbol in the file's score; its square for the third.
+    pub next: f64,
+    /// Most that a file gains, as a factor over 1, by holding all the words of the question, each
+    /// by its rarity.
+    pub coverage: f64,
     /// Most that centrality in the graph adds, as a factor over 1.
     pub centrality: f64,
     /// Factor on declarations without a body.
@@ -68,8 +73,12 @@ pub struct SelectionSettings {
     pub chunk_share: f64,
     /// Share of the best score below which a chunk is no evidence.
     pub relative_floor: f64,
-    /// Most primary chunks.
-    pub primary: usize,
+    /// Most files that primary chunks come from.
+    pub files: usize,
+    /// Share of the budget that primary chunks get first.
+    pub primary_share: f64,
+    /// Room of each next file against the one before.
+    pub decay: f64,
     /// Supplementary chunks.
     pub supplementary: usize,
     /// Structural chunks by mode (paper, section 3.3.4).

@@ -50,9 +50,10 @@ fn says_little_new(words: &[&str]) -> bool {
 /// `text` up to its last sentence or line end, when that keeps at least a third.
 fn whole_sentences(text: &str) -> &str {
     let after_mark = |at: usize| text[at + 1..].starts_with(char::is_whitespace);
-    let sentence = text.rmatch_indices(['.', '!', '?']).map(|(at, _)| at).find(|&at| {
-        at + 1 == text.len() || after_mark(at)
-    });
+    let sentence = text
+        .rmatch_indices(['.', '!', '?'])
+        .map(|(at, _)| at)
+        .find(|&at| at + 1 == text.len() || after_mark(at));
     let line = text.rfind('\n').map(|at| at.saturating_sub(1));
     match sentence.max(line) {
         Some(at) if at * 3 >= text.len() => text[..text.ceil_char_boundary(at + 1)].trim_end(),
@@ -70,7 +71,8 @@ mod tests {
     #[test]
     fn usable_answers_are_kept() {
         assert_eq!(check(USABLE, FinishReason::Stop).as_deref(), Ok(USABLE));
-        let list: String = (0..30).map(|i| format!("- `member_{i}`: holds value number {i} of the field.\n")).collect();
+        let list: String =
+            (0..30).map(|i| format!("- `member_{i}`: holds value number {i} of the field.\n")).collect();
         assert!(check(&list, FinishReason::Stop).is_ok());
     }
 

@@ -6,7 +6,7 @@ use crate::{LanguageModel, ModelIdentity};
 /// A model that is loaded when the first text is missing, and once.
 pub struct LazyModel<'a> {
     identity: ModelIdentity,
-    load: Box<dyn Fn() -> crate::Result<Box<dyn LanguageModel>> + 'a>,
+    load: Box<dyn FnMut() -> crate::Result<Box<dyn LanguageModel>> + 'a>,
     model: Option<Box<dyn LanguageModel>>,
 }
 
@@ -14,7 +14,7 @@ impl<'a> LazyModel<'a> {
     /// A model known by `identity`, for keys, that `load` brings into memory.
     pub fn new(
         identity: ModelIdentity,
-        load: impl Fn() -> crate::Result<Box<dyn LanguageModel>> + 'a,
+        load: impl FnMut() -> crate::Result<Box<dyn LanguageModel>> + 'a,
     ) -> Self {
         Self { identity, load: Box::new(load), model: None }
     }

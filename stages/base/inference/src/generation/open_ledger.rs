@@ -27,9 +27,13 @@ pub struct OpenLedger<R: LedgerRecord> {
 impl<R: LedgerRecord> OpenLedger<R> {
     /// Reads the ledger in `folder`.
     pub fn open(folder: &Path, policy: FlushPolicy) -> Result<Self> {
-        let ledger = Ledger::open(folder)?;
+        Ok(Self::new(folder, Ledger::open(folder)?, policy))
+    }
+
+    /// A `ledger` that was read from `folder`.
+    pub fn new(folder: &Path, ledger: Ledger<R>, policy: FlushPolicy) -> Self {
         let writer = ledger.writer();
-        Ok(Self { folder: folder.to_owned(), ledger, writer, policy, flushed: Instant::now() })
+        Self { folder: folder.to_owned(), ledger, writer, policy, flushed: Instant::now() }
     }
 
     /// The records, for a projection.
@@ -46,8 +50,8 @@ impl<R: LedgerRecord> OpenLedger<R> {
     pub fn put(&mut self, record: R) -> Result<()> {
         self.writer.append(record.clone());
         self.ledger.absorb(record);
-        let due = self.writer.pending() >= self.policy.records
-            || self.flushed.elapsed() >= self.policy.interval;
+        let due =
+            self.writer.pending() >= self.policy.records || self.flushed.elapsed() >= self.policy.interval;
         if due { self.flush() } else { Ok(()) }
     }
 

@@ -262,9 +262,8 @@ fn shards_in_any_order_and_any_number_make_the_whole() {
         setup.run(sharded.path(), &jobs).unwrap();
     }
     Setup::new().run(whole.path(), &jobs).unwrap();
-    let records = |folder: &Path| -> Vec<GenerationRecord> {
-        open(folder).records().iter().cloned().collect()
-    };
+    let records =
+        |folder: &Path| -> Vec<GenerationRecord> { open(folder).records().iter().cloned().collect() };
     assert_eq!(records(sharded.path()), records(whole.path()));
 }
 

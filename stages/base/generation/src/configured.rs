@@ -1,0 +1,68 @@
+//! The models that the settings name.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use almanac_inference::models::ModelCatalog;
+use almanac_inference::{CandleEmbedder, EmbedderOptions, MistralModel, ModelIdentity, ChatOptions};
+use almanac_settings::{Settings, environment};
+
+/// Memory assumed where nothing says how much there is.
+const SMALL_LAPTOP_BYTES: u64 = 4 << 30;
+/// The rest is for tables, ledgers and the operating system's cache of the store.
+const EMBEDDER_SHARE: u64 = 4;
+
+/// The catalogue in force and the folder of its files.
+pub struct ConfiguredModels {
+    catalog: ModelCatalog,
+    folder: PathBuf,
+}
+
+impl ConfiguredModels {
+    /// Reads `models.toml`; touches no model file.
+    pub fn load(settings: &Settings) -> miette::Result<Self> {
+        let (text, origin) = settings.models_text()?;
+        let catalog = ModelCatalog::parse(&text, &origin.to_string())?;
+        Ok(Self { catalog, folder: settings.models_dir()? })
+    }
+
+    /// The catalogue.
+    pub fn catalog(&self) -> &ModelCatalog {
+        &self.catalog
+    }
+
+    /// Folder of model files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Name and digest of a model, without reading weights whose digest is declared.
+    pub fn identity(&self, name: &str) -> miette::Result<ModelIdentity> {
+        Ok(self.catalog.identity(name, &self.folder)?)
+    }
+
+    /// The digest alone, as a stage's key wants it.
+    pub fn digest(settings: &Settings, name: &str) -> miette::Result<String> {
+        Ok(Self::load(settings)?.identity(name)?.digest)
+    }
+
+    /// Loads a language model that generates up to `in_flight` texts at once.
+    pub fn language_model(&self, name: &str, in_flight: usize) -> almanac_inference::Result<MistralModel> {
+        let sequences = NonZeroUsize::new(in_flight).unwrap_or(NonZeroUsize::MIN);
+        MistralModel::load(&self.catalog, name, &self.folder, &ChatOptions { sequences })
+    }
+
+    /// Loads an embedder on the threads and a quarter of the memory that the job was given.
+    pub fn embedder(&self, name: &str) -> almanac_inference::Result<CandleEmbedder> {
+        let memory = environment::job_memory_bytes().unwrap_or(SMALL_LAPTOP_BYTES);
+        let options =
+            EmbedderOptions { threads: environment::job_threads(), memory_bytes: memory / EMBEDDER_SHARE };
+        CandleEmbedder::load(&self.catalog, name, &self.folder, &options)
+    }
+
+    /// The name in `setting`, or in `fallback` when that is empty.
+    pub fn name(settings: &Settings, setting: &str, fallback: &str) -> miette::Result<String> {
+        let name: String = settings.section(setting)?;
+        Ok(if name.is_empty() { settings.section(fallback)? } else { name })
+    }
+}

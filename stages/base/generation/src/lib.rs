@@ -1,0 +1,13 @@
+//! What stands between the settings, a stage's frame and the models.
+//!
+//! - [`ConfiguredModels`]: the catalogue in force, and models by the settings that name them.
+//! - [`Session`]: one run of a stage that generates texts: its model (loaded only when something is
+//!   missing), ledger, limits, progress and outcome. The explain and entities stages share it.
+//!
+//! The crate must not know what is generated, or for which entities.
+
+mod configured;
+mod session;
+
+pub use configured::ConfiguredModels;
+pub use session::{Session, Tools};

@@ -1,0 +1,110 @@
+//! `almanac-embed`: entities, explanations and summaries to chunks and vectors.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use almanac_catalog::EMBED;
+use almanac_embed::{
+    EmbedCounts, EmbedLimits, Params, Prepared, RunSettings, Sources, VectorIdentity, chunk_all,
+    embed_missing, prepare, project,
+};
+use almanac_generation::ConfiguredModels;
+use almanac_inference::{Embedder, FlushPolicy, OpenLedger, Shard};
+use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
+use almanac_tables::{Chunk, Embedding, EmbeddingRecord};
+use almanac_terminal::Progress;
+
+fn main() -> ExitCode {
+    almanac_stage::main(&EMBED, Implementation { run, model: ConfiguredModels::digest })
+}
+
+fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
+    let params: Params = context.params()?;
+    let settings: RunSettings = context.run_settings()?;
+    let chunks = chunks(context, &params)?;
+    let models = ConfiguredModels::load(context.settings())?;
+    let name = ConfiguredModels::name(context.settings(), "embed.params.model", "models.embedder")?;
+    let embedder = models.embedder(&name)?;
+    let shape = models.catalog().get(&name)?.embedding.as_ref();
+    let identity = VectorIdentity {
+        model_digest: embedder.identity().digest.clone(),
+        prefix: shape.map_or_else(String::new, |shape| shape.document_prefix.clone()),
+    };
+    let prepared = prepare(&chunks, &embedder, &identity, &params)?;
+    let (counts, rows) = embed(context, &settings, &prepared, &embedder)?;
+    let missing = chunks.len() - rows.len();
+    let report = Counts {
+        total: chunks.len() as u64,
+        reused: counts.reused as u64,
+        generated: counts.embedded as u64,
+        missing: missing as u64,
+        ..Counts::default()
+    };
+    output.write(chunks)?;
+    output.write(rows)?;
+    Ok(if context.is_interrupted() {
+        Outcome::Interrupted(report)
+    } else if missing == 0 {
+        Outcome::Complete(report)
+    } else if context.shard().is_some() && !context.commit_only() {
+        Outcome::Waiting(report)
+    } else {
+        Outcome::Partial(report)
+    })
+}
+
+fn chunks(context: &Context, params: &Params) -> miette::Result<Vec<Chunk>> {
+    let sources = Sources {
+        files: &context.read("sources")?,
+        texts: &context.read("sources")?,
+        entities: &context.read("sources")?,
+        explanations: &context.read("explanations")?,
+        summaries: &context.read("summaries")?,
+    };
+    Ok(chunk_all(&sources, params))
+}
+
+/// Embeds this task's share and gives every vector there is now, those of other tasks included.
+fn embed(
+    context: &Context,
+    settings: &RunSettings,
+    prepared: &[Prepared],
+    embedder: &dyn Embedder,
+) -> miette::Result<(EmbedCounts, Vec<Embedding>)> {
+    context.ledger::<EmbeddingRecord>()?;
+    let policy = FlushPolicy {
+        records: settings.flush_records,
+        interval: Duration::from_secs(settings.flush_seconds),
+    };
+    let mut ledger = OpenLedger::open(&context.ledger_folder(), policy)?;
+    let shard = context.shard().map_or(Shard::WHOLE, |shard| Shard {
+        index: shard.number as usize - 1,
+        count: shard.count as usize,
+    });
+    let seconds = if context.commit_only() { Some(0) } else { Some(settings.max_seconds).filter(|s| *s > 0) };
+    let limits = EmbedLimits {
+        shard,
+        deadline: seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
+        most: if settings.max_records == 0 { usize::MAX } else { settings.max_records },
+        batch: settings.batch,
+        interrupted: context.interrupted(),
+    };
+    let mut bar: Option<Progress> = None;
+    let mut shown = 0;
+    let counts = embed_missing(prepared, embedder, &mut ledger, &limits, &mut |now| {
+        if now.total == 0 {
+            return;
+        }
+        let bar = bar.get_or_insert_with(|| Progress::start("embed", now.total as u64, "chunks"));
+        bar.advance((now.done - shown) as u64);
+        shown = now.done;
+    })?;
+    if let Some(bar) = bar {
+        bar.finish();
+    }
+    if context.shard().is_some() {
+        ledger.reload()?;
+    }
+    let ledger = ledger.finish()?;
+    Ok((counts, project(prepared, &ledger)))
+}

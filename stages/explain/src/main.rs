@@ -1,0 +1,32 @@
+//! `almanac-explain`: explanations of symbols, most important first.
+
+use std::process::ExitCode;
+
+use almanac_catalog::EXPLAIN;
+use almanac_explain::{Params, Plan, Sources};
+use almanac_generation::{ConfiguredModels, Session};
+use almanac_stage::{Context, Implementation, Outcome, Output};
+
+fn main() -> ExitCode {
+    almanac_stage::main(&EXPLAIN, Implementation { run, model: ConfiguredModels::digest })
+}
+
+fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
+    let params: Params = context.params()?;
+    let session = Session::open(context, EXPLAIN.name)?;
+    let template = session.prompt(&params.prompt)?;
+    let sources = Sources {
+        entities: &context.read("sources")?,
+        texts: &context.read("sources")?,
+        edges: &context.read("graph")?,
+        ranks: &context.read("graph")?,
+    };
+    let plan = Plan::new(&sources, &template, session.model(), &params)?;
+    let (counts, ledger) = session.generate(|tools| {
+        Ok(plan.generate(tools.most, tools.model, tools.ledger, tools.limits, tools.progress)?)
+    })?;
+    let rows = plan.project(&ledger);
+    let outcome = session.outcome(&counts, rows.iter().map(|row| row.status));
+    output.write(rows)?;
+    Ok(outcome)
+}

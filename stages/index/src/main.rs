@@ -1,0 +1,29 @@
+//! `almanac-index`: chunks and vectors to the searchable store.
+
+use std::process::ExitCode;
+
+use almanac_catalog::INDEX;
+use almanac_index::{Tables, build};
+use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
+
+fn main() -> ExitCode {
+    almanac_stage::main(&INDEX, Implementation::without_model(run))
+}
+
+fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
+    let tables = Tables {
+        files: context.read("sources")?,
+        texts: context.read("sources")?,
+        entities: context.read("sources")?,
+        edges: context.read("graph")?,
+        modules: context.read("graph")?,
+        ranks: context.read("graph")?,
+        explanations: context.read("explanations")?,
+        summaries: context.read("summaries")?,
+        chunks: context.read("embeddings")?,
+    };
+    let embeddings = context.read("embeddings")?;
+    build(&tables, &embeddings, output.folder())?;
+    let total = tables.chunks.len() as u64;
+    Ok(Outcome::Complete(Counts { total, generated: total, ..Counts::default() }))
+}

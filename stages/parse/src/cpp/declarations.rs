@@ -1,0 +1,269 @@
+//! Walks declarations: what stands at namespace and class level.
+
+use almanac_tables::{EntityKind, ReferenceKind};
+use tree_sitter::Node;
+
+use crate::cpp::scope::Scope;
+use crate::cpp::{Extractor, named};
+use crate::names::{shortened, type_of_head};
+
+/// Depth of declarations inside declarations that is followed. Real code stays below twenty.
+const DEPTH: usize = 150;
+/// Longest initial value shown in the signature of a variable, in characters.
+pub(crate) const VALUE_SHOWN: usize = 120;
+
+/// A declaration with what is wrapped around it.
+#[derive(Debug, Clone)]
+pub(crate) struct Item<'t> {
+    pub(crate) node: Node<'t>,
+    /// First byte, of the outermost template header or `friend`.
+    pub(crate) start: usize,
+    /// Byte past the end of the outermost wrapper.
+    pub(crate) end: usize,
+    /// Template parameter lists, outermost first.
+    pub(crate) templates: Vec<Node<'t>>,
+}
+
+impl<'t> Item<'t> {
+    pub(crate) fn plain(node: Node<'t>) -> Self {
+        Self { node, start: node.start_byte(), end: node.end_byte(), templates: Vec::new() }
+    }
+
+    /// Byte past the declaration without a final `;`.
+    pub(crate) fn range(&self) -> (usize, usize) {
+        (self.start, self.end)
+    }
+}
+
+impl<'a> Extractor<'a> {
+    /// Walks all children of a node that is a list of declarations.
+    pub(crate) fn children(&mut self, node: Node<'a>, scope: &Scope, depth: usize) {
+        if depth > DEPTH {
+            return;
+        }
+        for child in named(node) {
+            self.declaration(&Item::plain(child), scope, depth + 1);
+        }
+    }
+
+    pub(crate) fn declaration(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
+        let node = item.node;
+        match node.kind() {
+            "preproc_include" => self.include(node),
+            "preproc_def" | "preproc_function_def" => self.macro_definition(node),
+            "namespace_definition" => self.namespace(node, scope, depth),
+            "namespace_alias_definition" => self.namespace_alias(node, scope),
+            "template_declaration" => self.template(item, scope, depth),
+            "linkage_specification" => self.linkage(node, scope, depth),
+            "friend_declaration" => self.friend(item, scope, depth),
+            "class_specifier" | "struct_specifier" | "union_specifier" => {
+                self.record(item, scope, None, depth);
+            }
+            "enum_specifier" => self.enumeration(item, scope, None),
+            "function_definition" => self.function_definition(item, scope, depth),
+            "declaration" | "field_declaration" => self.variables_and_functions(item, scope, depth),
+            "alias_declaration" => self.alias(item, scope),
+            "type_definition" => self.typedef(item, scope, depth),
+            "concept_definition" => self.concept(item, scope),
+            "expression_statement" | "compound_statement" => self.stray_code(node, scope),
+            "translation_unit" | "declaration_list" | "field_declaration_list" | "ERROR" | "preproc_if"
+            | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "preproc_elifdef" => {
+                self.children(node, scope, depth);
+            }
+            _ => {}
+        }
+    }
+
+    fn include(&mut self, node: Node<'a>) {
+        let Some(path) = node.child_by_field_name("path") else { return };
+        let written = self.text(path).trim();
+        let name = written.trim_matches(['"', '<', '>']).trim();
+        if !name.is_empty() {
+            let reference = self.source.reference(ReferenceKind::Include, name, written, node.start_byte());
+            self.rows.refer(None, reference);
+        }
+    }
+
+    fn namespace(&mut self, node: Node<'a>, scope: &Scope, depth: usize) {
+        let Some(body) = node.child_by_field_name("body") else { return };
+        let names: Vec<String> = node
+            .child_by_field_name("name")
+            .map(|name| self.text(name).split("::").map(|part| part.trim().trim_start_matches("inline ").trim().to_owned()).collect())
+            .unwrap_or_default();
+        let (outer, last) = match names.split_last() {
+            Some((last, outer)) => (scope.in_qualifier(outer, &[]), last.as_str()),
+            None => (scope.clone(), "(anonymous)"),
+        };
+        let mut entity = self.entity(EntityKind::Namespace, last, (node.start_byte(), node.end_byte()), &outer);
+        entity.signature = self.seen_line(node.start_byte(), body.start_byte());
+        let owner = self.rows.push(entity);
+        let inside = scope.in_namespace(&names, owner);
+        self.scopes.push((body.start_byte(), body.end_byte(), inside.clone()));
+        self.children(body, &inside, depth);
+    }
+
+    fn namespace_alias(&mut self, node: Node<'a>, scope: &Scope) {
+        let Some(name) = node.child_by_field_name("name") else { return };
+        let mut entity = self.entity(EntityKind::Alias, self.text(name), (node.start_byte(), node.end_byte()), scope);
+        entity.signature = self.seen_line(node.start_byte(), node.end_byte()).trim_end_matches(';').to_owned();
+        self.rows.push(entity);
+    }
+
+    fn template(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
+        let mut templates = item.templates.clone();
+        templates.extend(item.node.child_by_field_name("parameters"));
+        let names = templates.last().map(|list| self.template_names(*list)).unwrap_or_default();
+        let scope = scope.with_templates(names);
+        for node in named(item.node) {
+            let inner = Item { node, start: item.start, end: item.end, templates: templates.clone() };
+            match node.kind() {
+                "template_parameter_list" | "requires_clause" | "comment" => {}
+                _ => self.declaration(&inner, &scope, depth + 1),
+            }
+        }
+    }
+
+    /// Names of the parameters in a template parameter list.
+    fn template_names(&self, list: Node<'_>) -> Vec<String> {
+        named(list)
+            .into_iter()
+            .filter_map(|parameter| {
+                let inner = match parameter.kind() {
+                    "template_template_parameter_declaration" => named(parameter).pop()?,
+                    _ => parameter,
+                };
+                let name = inner.child_by_field_name("name").or_else(|| inner.child_by_field_name("declarator"));
+                let name = name.or_else(|| named(inner).into_iter().find(|n| n.kind() == "type_identifier"))?;
+                let text = self.text(name);
+                Some(text.trim_start_matches(['.', '&', '*', ' ']).to_owned())
+            })
+            .collect()
+    }
+
+    fn linkage(&mut self, node: Node<'a>, scope: &Scope, depth: usize) {
+        let Some(body) = node.child_by_field_name("body") else { return };
+        if body.kind() == "declaration_list" {
+            self.children(body, scope, depth);
+        } else {
+            let item = Item { node: body, start: node.start_byte(), end: node.end_byte(), templates: Vec::new() };
+            self.declaration(&item, scope, depth + 1);
+        }
+    }
+
+    /// A friend function belongs to the namespace around the class.
+    fn friend(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
+        let outside = scope.around_classes();
+        for node in named(item.node) {
+            if matches!(node.kind(), "declaration" | "function_definition") {
+                let inner = Item { node, ..item.clone() };
+                self.declaration(&inner, &outside, depth + 1);
+            }
+        }
+    }
+
+    /// `int a, f(int);`, a member, or a class with a variable of its type.
+    fn variables_and_functions(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
+        let node = item.node;
+        if let Some(specifier) = node.child_by_field_name("type") {
+            self.type_inside(specifier, item, scope, depth);
+        }
+        let mut cursor = node.walk();
+        let declarators: Vec<Node<'a>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let Some(first) = declarators.first().copied() else { return };
+        for declarator in declarators {
+            let Some(declared) = self.declared(declarator) else { continue };
+            match declared.function {
+                Some(function) => self.function_declaration(item, scope, &declared, function),
+                None => self.variable(item, scope, first, declarator, &declared),
+            }
+        }
+    }
+
+    /// A class or enumeration defined where its type is used.
+    fn type_inside(&mut self, specifier: Node<'a>, item: &Item<'a>, scope: &Scope, depth: usize) {
+        if specifier.child_by_field_name("body").is_none() {
+            return;
+        }
+        let inner = Item { node: specifier, start: item.start, end: specifier.end_byte(), templates: item.templates.clone() };
+        match specifier.kind() {
+            "class_specifier" | "struct_specifier" | "union_specifier" => self.record(&inner, scope, None, depth),
+            "enum_specifier" => self.enumeration(&inner, scope, None),
+            _ => {}
+        }
+    }
+
+    fn alias(&mut self, item: &Item<'a>, scope: &Scope) {
+        let Some(name) = item.node.child_by_field_name("name") else { return };
+        let mut entity = self.entity(EntityKind::Alias, self.text(name), item.range(), scope);
+        entity.signature = self.head(item, item.node.end_byte());
+        entity.template_parameters = self.template_text(item);
+        let target = item.node.child_by_field_name("type");
+        entity.return_type = target.map(|node| self.seen_line(node.start_byte(), node.end_byte())).unwrap_or_default();
+        let at = self.rows.push(entity);
+        if let Some(target) = target {
+            self.mention(target, Some(at), scope);
+        }
+    }
+
+    fn typedef(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
+        let node = item.node;
+        let mut cursor = node.walk();
+        let declarators: Vec<Node<'a>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let first = declarators.first().and_then(|declarator| self.declared(*declarator));
+        if let Some(specifier) = node.child_by_field_name("type")
+            && specifier.child_by_field_name("body").is_some()
+        {
+            // `typedef struct { ... } Name;` is the C way to name a class.
+            let unnamed = specifier.child_by_field_name("name").is_none();
+            let name = first.filter(|_| unnamed).map(|declared| declared.name);
+            let inner = Item { node: specifier, ..item.clone() };
+            if specifier.kind() == "enum_specifier" {
+                self.enumeration(&inner, scope, name);
+            } else {
+                self.record(&inner, scope, name, depth);
+            }
+            if unnamed {
+                return;
+            }
+        }
+        for declarator in declarators {
+            let Some(declared) = self.declared(declarator) else { continue };
+            let mut entity = self.entity(EntityKind::Alias, &declared.name, item.range(), scope);
+            entity.signature = shortened(&self.head(item, node.end_byte()), 4 * VALUE_SHOWN);
+            entity.return_type = type_of_head(&self.seen_line(node.start_byte(), declarator.start_byte()));
+            let at = self.rows.push(entity);
+            if let Some(target) = node.child_by_field_name("type") {
+                self.mention(target, Some(at), scope);
+            }
+        }
+    }
+
+    fn concept(&mut self, item: &Item<'a>, scope: &Scope) {
+        let Some(name) = item.node.child_by_field_name("name") else { return };
+        let mut entity = self.entity(EntityKind::Concept, self.text(name), item.range(), scope);
+        entity.signature = self.head(item, name.end_byte());
+        entity.template_parameters = self.template_text(item);
+        let at = self.rows.push(entity);
+        let mut cursor = item.node.walk();
+        let value = item.node.named_children(&mut cursor).last();
+        if let Some(value) = value.filter(|value| value.id() != name.id()) {
+            self.expression(value, Some(at), scope);
+        }
+    }
+
+    /// A statement where a declaration should be: a macro call, or what a grammar error left over.
+    fn stray_code(&mut self, node: Node<'a>, scope: &Scope) {
+        self.expression(node, scope.owner, scope);
+    }
+
+    /// A declaration's text on one line, up to byte `end`, without final punctuation.
+    pub(crate) fn head(&self, item: &Item<'_>, end: usize) -> String {
+        self.seen_line(item.start, end).trim_end_matches([';', ' ']).to_owned()
+    }
+
+    /// Template parameter lists as written, outermost first.
+    pub(crate) fn template_text(&self, item: &Item<'_>) -> String {
+        let lists: Vec<String> = item.templates.iter().map(|list| crate::names::one_line(self.text(*list))).collect();
+        lists.join(" ")
+    }
+}

@@ -1,0 +1,96 @@
+//! Functions and classes that exist only as calls to a macro of the same file.
+//!
+//! `DefineSum(Sum, sum)` at namespace level gives a member `Field::sum` that no search for
+//! `Field::sum` would find. The call is expanded and read like any other code; what it declares is
+//! placed where the call stands. Members of generated classes are left out: they would all have
+//! the text of the one call.
+
+use almanac_language::{Classification, Grammar, Limits, parse_cpp};
+use almanac_tables::{Entity, EntityKind, Language};
+
+use crate::cpp::Extractor;
+use crate::cpp::scope::Scope;
+use crate::rows::{Rows, Source};
+
+/// Calls expanded in one file; a table of thousands of entries is data.
+const EXPANDED: usize = 500;
+
+impl Extractor<'_> {
+    /// Reads what the macro calls found by the mask declare.
+    pub(crate) fn expand_generated(&mut self, limits: Limits) {
+        for (start, end) in self.tree.generated.iter().copied().take(EXPANDED) {
+            let call = self.source.slice(start, end);
+            let (name, arguments) = match call.split_once('(') {
+                Some((name, rest)) => (name.trim(), rest.trim_end().strip_suffix(')')),
+                None => (call.trim(), None),
+            };
+            let definition = self.definition(name, start);
+            let Some(code) = definition.and_then(|definition| definition.substitute(arguments)) else {
+                continue;
+            };
+            let scope = self.scope_at(start);
+            self.read_expansion(&code, (start, end), scope, limits);
+        }
+    }
+
+    fn scope_at(&self, at: usize) -> Scope {
+        self.scopes
+            .iter()
+            .filter(|(start, end, _)| (*start..*end).contains(&at))
+            .min_by_key(|(start, end, _)| end - start)
+            .map(|(_, _, scope)| scope.clone())
+            .unwrap_or_default()
+    }
+
+    fn read_expansion(&mut self, code: &str, range: (usize, usize), scope: Scope, limits: Limits) {
+        // The expansion is C++ whatever the file is called.
+        let class = Classification { language: Language::Cpp, ..self.source.class };
+        let source = Source::new(self.source.path, code, class, self.source.role);
+        let Ok(tree) = parse_cpp(Grammar::Cpp, code, self.table, limits) else { return };
+        let mut inner = Extractor::new(&source, &tree, self.table);
+        inner.known.classes.extend(self.known.classes.iter().cloned());
+        inner.known.namespaces.extend(self.known.namespaces.iter().cloned());
+        let mut scope = scope;
+        scope.owner = None;
+        inner.run(scope);
+        let Rows { entities, references } = inner.rows;
+        let mut placed = Vec::with_capacity(entities.len());
+        for entity in &entities {
+            placed.push(self.is_outermost(entity, &entities).then(|| self.place(entity.clone(), range)));
+        }
+        for (owner, mut reference) in references {
+            // Only what a kept callable asks for: the rest would hang on the namespace.
+            if let Some(Some(owner)) = owner.map(|owner| placed[owner]) {
+                reference.start_byte = range.0 as u64;
+                reference.line = self.source.lines.line(range.0);
+                self.rows.refer(Some(owner), reference);
+            }
+        }
+    }
+
+    fn is_outermost(&self, entity: &Entity, all: &[Entity]) -> bool {
+        let kept = entity.kind.is_callable() || entity.kind.is_record();
+        let inside = |outer: &&Entity| {
+            outer.start_byte <= entity.start_byte
+                && outer.end_byte >= entity.end_byte
+                && (outer.start_byte, outer.end_byte) != (entity.start_byte, entity.end_byte)
+                && outer.kind != EntityKind::Namespace
+        };
+        kept && !all.iter().any(|outer| inside(&outer))
+    }
+
+    /// Gives a generated entity the place of its macro call.
+    fn place(&mut self, entity: Entity, (start, end): (usize, usize)) -> usize {
+        let at = self.source.entity(entity.kind, &entity.name, start, end);
+        self.rows.push(Entity {
+            path: at.path,
+            start_line: at.start_line,
+            end_line: at.end_line,
+            start_byte: at.start_byte,
+            end_byte: at.end_byte,
+            text_digest: at.text_digest,
+            language: at.language,
+            ..entity
+        })
+    }
+}

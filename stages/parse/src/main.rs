@@ -1,0 +1,69 @@
+//! `almanac-parse`: a source tree to files, texts, entities and references.
+
+use std::io::Read;
+use std::process::ExitCode;
+
+use almanac_artifact::Artifact;
+use almanac_catalog::PARSE;
+use almanac_freshness::tree::TreeFile;
+use almanac_parse::{ParseParams, ParseRun, Previous, TreeInput, parse_tree};
+use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
+use almanac_tables::FileStatus;
+
+fn main() -> ExitCode {
+    almanac_stage::main(&PARSE, Implementation::without_model(run))
+}
+
+fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
+    let params: ParseParams = context.params()?;
+    params.check()?;
+    let run: ParseRun = context.run_settings()?;
+    let tree = context.tree()?;
+    let inputs: Vec<TreeInput> = tree.files.iter().map(|file| input(file, params.tree.max_file_bytes)).collect();
+    // Rows depend on the files alone: a changed tree is what reuse is for, and a name changes none.
+    let previous = match context.reusable_previous(output.parts(), &["tree", "project"]) {
+        Some(artifact) => previous_rows(artifact).unwrap_or_else(|error| {
+            almanac_terminal::warning(&format!("earlier rows cannot be taken over: {error}"));
+            Previous::default()
+        }),
+        None => Previous::default(),
+    };
+    let load = |path: &str| {
+        let mut bytes = Vec::new();
+        fs_err::File::open(tree.absolute(path))?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let run = ParseRun { threads: context.threads(), ..run };
+    let rows = parse_tree(&inputs, &load, previous, &params, run)?;
+    let failed = rows.files.iter().filter(|file| file.status == FileStatus::Unreadable).count() as u64;
+    let counts = Counts {
+        total: rows.files.len() as u64,
+        reused: rows.reused,
+        generated: rows.parsed,
+        failed,
+        ..Counts::default()
+    };
+    output.write(rows.files)?;
+    output.write(rows.texts)?;
+    output.write(rows.entities)?;
+    output.write(rows.references)?;
+    Ok(Outcome::Complete(counts))
+}
+
+fn previous_rows(artifact: &Artifact) -> almanac_artifact::Result<Previous> {
+    Ok(Previous::new(artifact.read()?, artifact.read()?, artifact.read()?, artifact.read()?))
+}
+
+fn input(file: &TreeFile, max_file_bytes: u64) -> TreeInput {
+    let problem = file.digest.is_none().then(|| {
+        let too_large = file.bytes > max_file_bytes;
+        let status = if too_large { FileStatus::TooLarge } else { FileStatus::Unreadable };
+        (status, file.problem.clone())
+    });
+    TreeInput {
+        path: file.path.clone(),
+        bytes: file.bytes,
+        digest: file.digest.map(|digest| digest.to_string()).unwrap_or_default(),
+        problem,
+    }
+}

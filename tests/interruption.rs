@@ -1,0 +1,143 @@
+//! Kills, signals and shards: no record is generated twice, and the result is the same bytes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use almanac_artifact::Store;
+use almanac_tables::GenerationRecord;
+use almanac_tests::{Bench, RECORDS, built_bench};
+
+/// Ledger files in which each record key stands. A record generated twice has two.
+fn record_copies(bench: &Bench, ledger: &str) -> BTreeMap<String, usize> {
+    let folder = bench.store().join("ledger").join(ledger);
+    let scratch = tempfile_dir(bench, "one-file");
+    let mut copies = BTreeMap::new();
+    for entry in fs_err::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let single = scratch.join("ledger").join("single");
+        fs_err::create_dir_all(&single).unwrap();
+        fs_err::copy(&path, single.join("file.parquet")).unwrap();
+        let store = Store::open_or_create(&scratch).unwrap();
+        for record in store.ledger::<GenerationRecord>("single").unwrap().iter() {
+            *copies.entry(record.record_key.clone()).or_insert(0) += 1;
+        }
+    }
+    copies
+}
+
+fn tempfile_dir(bench: &Bench, name: &str) -> std::path::PathBuf {
+    let path = bench.path(name);
+    fs_err::create_dir_all(&path).unwrap();
+    path
+}
+
+/// A bench that is built up to the graph, so that explain is next.
+fn before_explain() -> Bench {
+    let bench = built_bench();
+    for folder in ["explanations", "summaries", "embeddings", "index", "ledger", "runs"] {
+        fs_err::remove_dir_all(bench.store().join(folder)).unwrap();
+    }
+    for artifact in ["explanations", "summaries", "embeddings", "index"] {
+        fs_err::remove_file(bench.store().join(format!("refs/default/{artifact}.json"))).unwrap();
+    }
+    bench
+}
+
+fn ledger_files(bench: &Bench) -> usize {
+    let folder = bench.store().join("ledger/explanations");
+    fs_err::read_dir(folder).map_or(0, |entries| {
+        entries.flatten().filter(|e| !e.file_name().to_string_lossy().starts_with('.')).count()
+    })
+}
+
+fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(240);
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited too long for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+const FLUSH_EACH: &[&str] = &["--set", "explain.run.flush_records=1"];
+
+fn explain(bench: &Bench, arguments: &[&str]) -> Command {
+    let limit = RECORDS.to_string();
+    let mut command = bench.command("almanac-explain", &["run", "--json", "--max-records", &limit]);
+    command.args(FLUSH_EACH).args(arguments);
+    command
+}
+
+#[test]
+fn a_killed_build_continues_without_generating_anything_twice() {
+    let undisturbed = built_bench();
+    let bench = before_explain();
+    let mut child = Bench::start(bench.build_command(RECORDS, FLUSH_EACH).env("RUST_BACKTRACE", "0"));
+    wait_for("the first record", || ledger_files(&bench) >= 1);
+    // The driver and the stage, as a node failure would take both.
+    kill_tree(child.id());
+    child.wait().unwrap();
+    let before = record_copies(&bench, "explanations").len();
+    assert!(before >= 1);
+    assert!(!bench.store().join("refs/default/explanations.json").exists());
+
+    bench.build(RECORDS, FLUSH_EACH).exits(0);
+    let copies = record_copies(&bench, "explanations");
+    assert_eq!(copies.len(), RECORDS as usize);
+    assert!(copies.values().all(|copies| *copies == 1), "{copies:?}");
+    let generated = bench.last_run("explain")["counts"]["generated"].as_u64().unwrap() as usize;
+    assert_eq!(generated, RECORDS as usize - before, "only what was missing");
+    assert_eq!(bench.artifact_bytes(), undisturbed.artifact_bytes());
+}
+
+/// Kills a process and its children at once.
+fn kill_tree(process: u32) {
+    let children = fs_err::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    let mut command = Command::new("kill");
+    command.arg("-9").arg(process.to_string()).args(children.split_whitespace());
+    assert!(command.status().unwrap().success());
+}
+
+#[test]
+fn a_signal_flushes_and_asks_to_be_requeued() {
+    let bench = before_explain();
+    for signal in ["-TERM", "-USR1"] {
+        let mut child = Bench::start(&mut explain(&bench, &[]));
+        let before = ledger_files(&bench);
+        wait_for("a record", || ledger_files(&bench) > before);
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let code = child.wait().unwrap().code();
+        assert_eq!(code, Some(75), "{signal}");
+        assert_eq!(bench.last_run("explain")["state"], "interrupted");
+    }
+    let copies = record_copies(&bench, "explanations");
+    assert!(copies.values().all(|copies| *copies == 1), "{copies:?}");
+}
+
+#[test]
+fn shards_in_any_order_give_the_undisturbed_artifact() {
+    let undisturbed = built_bench();
+    let bench = before_explain();
+    let states: Vec<String> = ["3/3", "1/3", "2/3"]
+        .iter()
+        .map(|shard| {
+            let output = explain(&bench, &["--shard", shard]).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            report["state"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(states, ["waiting", "waiting", "done"]);
+    assert_eq!(bytes_of(&bench, "explanations"), bytes_of(&undisturbed, "explanations"));
+}
+
+fn bytes_of(bench: &Bench, artifact: &str) -> BTreeMap<String, Vec<u8>> {
+    let artifact = bench.artifact(artifact);
+    fs_err::read_dir(artifact.folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path != Path::new("provenance.json") && !path.ends_with("provenance.json"))
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs_err::read(&path).unwrap()))
+        .collect()
+}

@@ -1,0 +1,198 @@
+//! The chain on the fixture library: what it finds, what it reruns, and that it is reproducible.
+
+use almanac_tables::{Edge, EdgeKind, Entity, EntityKind, Explanation, File, RecordStatus, Summary};
+use almanac_tests::{Bench, RECORDS, built_bench};
+use serde_json::Value;
+
+const QUESTION: &str = "Where is the conjugate gradient solver algorithm implemented?";
+
+fn ran(build: &Value) -> Vec<&str> {
+    build["ran"].as_array().unwrap().iter().map(|stage| stage.as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_question_finds_the_file_that_answers_it() {
+    let bench = built_bench();
+    let found = bench.run("almanac", &["search", QUESTION, "--json"]).exits(0).json();
+    for key in ["query", "intent", "files", "chunks", "context", "context_tokens", "seconds"] {
+        assert!(found.get(key).is_some(), "no `{key}` in {found}");
+    }
+    assert_eq!(found["query"], QUESTION);
+    let first = found["files"][0].as_str().unwrap();
+    assert!(first.contains("ConjugateGradient") || first.contains("CG"), "{first} is first");
+    for chunk in found["chunks"].as_array().unwrap() {
+        for key in ["rank", "role", "path", "start_line", "end_line", "symbol", "level", "score"] {
+            assert!(chunk.get(key).is_some(), "no `{key}` in {chunk}");
+        }
+        let path = chunk["path"].as_str().unwrap();
+        if !path.is_empty() {
+            let text = fs_err::read_to_string(bench.tree().join(path)).unwrap();
+            let (start, end) = (chunk["start_line"].as_u64().unwrap(), chunk["end_line"].as_u64().unwrap());
+            assert!(1 <= start && start <= end && end <= text.lines().count() as u64, "{chunk}");
+        }
+    }
+    assert!(found["context_tokens"].as_u64().unwrap() <= 6000);
+}
+
+#[test]
+fn a_batch_answers_line_by_line_in_one_process() {
+    let bench = built_bench();
+    let file = bench.path("questions.jsonl");
+    let lines = format!(
+        "{{\"id\":\"a\",\"query\":\"{QUESTION}\"}}\n\n{{\"id\":7,\"query\":\"How are ghost cells exchanged?\"}}\n"
+    );
+    fs_err::write(&file, lines).unwrap();
+    let batch = bench.run("almanac", &["search", "--batch", file.to_str().unwrap(), "--json"]).exits(0);
+    let answers: Vec<Value> = batch.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!((&answers[0]["id"], &answers[1]["id"]), (&Value::from("a"), &Value::from(7)));
+    let alone = bench.run("almanac", &["search", QUESTION, "--json"]).exits(0).json();
+    assert_eq!(answers[0]["context"], alone["context"], "a batch must not change an answer");
+}
+
+#[test]
+fn an_answer_comes_with_sources_that_exist() {
+    let bench = built_bench();
+    let settings = ["--set", "answer.max_tokens=24", "--set", "answer.context_tokens=300"];
+    let arguments = [&["ask", QUESTION, "--json"][..], &settings].concat();
+    let answer = bench.run("almanac", &arguments).exits(0).json();
+    assert!(!answer["text"].as_str().unwrap().trim().is_empty());
+    let sources = answer["sources"].as_array().unwrap();
+    assert!(!sources.is_empty());
+    for source in sources {
+        assert!(bench.tree().join(source["path"].as_str().unwrap()).is_file(), "{source}");
+    }
+}
+
+#[test]
+fn what_was_read_is_what_is_in_the_tree() {
+    let bench = built_bench();
+    let files: Vec<File> = bench.rows("sources");
+    let entities: Vec<Entity> = bench.rows("sources");
+    for entity in &entities {
+        let file = files.iter().find(|file| file.path == entity.path).expect("an entity lies in a file");
+        assert!(entity.start_line >= 1 && entity.end_line <= file.lines.max(1), "{entity:?}");
+        assert!(entity.start_byte <= entity.end_byte && entity.end_byte <= file.bytes + 3, "{entity:?}");
+    }
+    assert!(entities.iter().any(|entity| entity.kind == EntityKind::Enum));
+    assert!(entities.iter().any(|entity| entity.kind == EntityKind::Section));
+    let edges: Vec<Edge> = bench.rows("graph");
+    for kind in [EdgeKind::Includes, EdgeKind::Calls, EdgeKind::Owns, EdgeKind::Inherits, EdgeKind::Defines] {
+        assert!(edges.iter().any(|edge| edge.kind == kind), "no edge of kind {kind}");
+    }
+}
+
+#[test]
+fn a_limited_budget_explains_the_most_important_and_leaves_gaps_visible() {
+    let bench = built_bench();
+    let mut explanations: Vec<Explanation> = bench.rows("explanations");
+    explanations.sort_by_key(|explanation| explanation.priority);
+    let limit = RECORDS as usize;
+    assert!(explanations.len() > limit, "the fixture has more symbols than the budget");
+    assert!(explanations[..limit].iter().all(|e| e.status != RecordStatus::Missing));
+    assert!(explanations[limit..].iter().all(|e| e.status == RecordStatus::Missing && e.text.is_empty()));
+    let summaries: Vec<Summary> = bench.rows("summaries");
+    assert!(summaries.iter().any(|summary| summary.status == RecordStatus::Missing && !summary.facts.is_empty()));
+
+    let status = bench.run("almanac", &["status", "--json"]).exits(0).json();
+    let symbols = &status["coverage"][0];
+    assert_eq!(symbols["missing"].as_u64().unwrap() as usize, explanations.len() - limit);
+}
+
+#[test]
+fn a_second_build_runs_nothing() {
+    let bench = built_bench();
+    let before = bench.artifact_bytes();
+    let build = bench.build(RECORDS, &[]).exits(0);
+    assert!(build.stderr.contains("nothing to run"), "{}", build.stderr);
+    assert_eq!(ran(&build.json()), Vec::<&str>::new());
+    assert_eq!(bench.runs("parse"), 1);
+    assert_eq!(before, bench.artifact_bytes());
+}
+
+#[test]
+fn an_edited_comment_reruns_only_what_it_reaches() {
+    let bench = built_bench();
+    let file = "src/Field/Field.hpp";
+    let path = bench.tree().join(file);
+    let text = fs_err::read_to_string(&path).unwrap();
+    fs_err::write(&path, format!("{text}\n// A remark at the end of the file.\n")).unwrap();
+
+    let source = bench.tree();
+    let arguments = ["plan", "--source", source.to_str().unwrap(), "--json"];
+    let plan = bench.run("almanac", &arguments).exits(0).json();
+    assert_eq!(plan["stages"][0]["state"], "stale");
+    assert_eq!(plan["stages"][0]["reasons"][0]["modified"], serde_json::json!([file]));
+    assert_eq!(plan["stages"][1]["state"], "pending");
+
+    let build = bench.build(RECORDS, &[]).exits(0).json();
+    assert!(ran(&build).contains(&"parse"));
+    let files: Vec<File> = bench.rows("sources");
+    let parse = &bench.last_run("parse")["counts"];
+    assert_eq!(parse["generated"], 1, "one file changed");
+    assert_eq!(parse["reused"].as_u64().unwrap() as usize, files.len() - 1);
+    if ran(&build).contains(&"explain") {
+        assert_eq!(bench.last_run("explain")["counts"]["generated"], 0, "no prompt changed");
+    }
+}
+
+#[test]
+fn an_incremental_build_gives_the_bytes_of_a_clean_one() {
+    let incremental = built_bench();
+    incremental.edit("src/Field/Field.hpp", "{", "{ // edited\n");
+    fs_err::remove_file(incremental.tree().join("docs/boundary_conditions.rst")).unwrap();
+    fs_err::write(incremental.tree().join("src/extra.h"), "#pragma once\nint added(int value);\n").unwrap();
+    incremental.build(RECORDS, &[]).exits(0);
+
+    let clean = Bench::copy_of(&incremental);
+    for folder in ["sources", "graph", "explanations", "summaries", "embeddings", "index", "refs"] {
+        fs_err::remove_dir_all(clean.store().join(folder)).unwrap();
+    }
+    clean.build(RECORDS, &[]).exits(0);
+    assert_eq!(clean.last_run("explain")["counts"]["generated"], 0, "the ledger holds every record");
+    assert_eq!(incremental.artifact_bytes(), clean.artifact_bytes());
+}
+
+#[test]
+fn switching_back_finds_what_was_built_before() {
+    let bench = built_bench();
+    let before = bench.artifact_bytes();
+    let path = bench.tree().join("src/extra.h");
+    fs_err::write(&path, "#pragma once\nint added(int value);\n").unwrap();
+    bench.build(RECORDS, &["--until", "graph"]).exits(0);
+    fs_err::remove_file(&path).unwrap();
+    bench.build(RECORDS, &[]).exits(0);
+    assert_eq!(before, bench.artifact_bytes());
+    assert_eq!(bench.runs("parse"), 2, "the first artifact is found again, not rebuilt");
+}
+
+#[test]
+fn a_setting_names_itself_as_the_cause() {
+    let bench = built_bench();
+    let arguments = ["plan", "--set", "parse.params.max_chunk_size=900", "--json"];
+    let plan = bench.run("almanac", &arguments).exits(0).json();
+    let reason = &plan["stages"][0]["reasons"][0];
+    assert_eq!((&reason["reason"], &reason["key"]), (&"param_changed".into(), &"max_chunk_size".into()));
+    assert_eq!(reason["new"], "900");
+    let check = bench.run("almanac", &["plan", "--check", "--set", "parse.params.max_chunk_size=900"]);
+    check.exits(10);
+    bench.run("almanac", &["plan", "--check"]).exits(0);
+}
+
+#[test]
+fn every_binary_answers_help_and_version() {
+    let bench = Bench::empty();
+    let stages = almanac_catalog::PIPELINE.iter().map(|stage| stage.binary());
+    for name in stages.chain(["almanac".to_owned(), "almanac-eval".to_owned()]) {
+        let path = almanac_tests::binary(&name);
+        for (flag, wanted) in [("--help", "Usage"), ("--version", env!("CARGO_PKG_VERSION"))] {
+            let output = std::process::Command::new(&path).arg(flag).output().unwrap();
+            assert!(output.status.success(), "{name} {flag}");
+            assert!(String::from_utf8_lossy(&output.stdout).contains(wanted), "{name} {flag}");
+        }
+    }
+    for stage in almanac_catalog::PIPELINE {
+        let described = bench.run(&stage.binary(), &["describe"]).exits(0).json();
+        assert_eq!(described["revision"], stage.revision, "{} is of another build", stage.name);
+    }
+}
