@@ -15,7 +15,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("almanac-tables", &["almanac-artifact"]),
     ("almanac-catalog", &["almanac-artifact", "almanac-tables"]),
     ("almanac-language", &["almanac-tables"]),
-    ("almanac-freshness", &["almanac-artifact", "almanac-tables", "almanac-catalog", "almanac-settings"]),
+    (
+        "almanac-freshness",
+        &["almanac-artifact", "almanac-tables", "almanac-catalog", "almanac-settings", "almanac-language"],
+    ),
     ("almanac-inference", &["almanac-artifact", "almanac-tables"]),
     (
         "almanac-stage",
@@ -109,7 +112,7 @@ const WRAPPED: &[(&str, &[&str])] = &[
     ("tantivy", &["almanac-index"]),
 ];
 
-const BANNED_NAMES: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "core", "types", "manager"];
+const BANNED_NAMES: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "core", "manager"];
 
 struct Crate {
     name: String,
@@ -165,7 +168,7 @@ fn product_sources() -> BTreeMap<PathBuf, String> {
     let mut product = sources();
     product.retain(|path, _| {
         let text = path.to_string_lossy();
-        text.starts_with("stages/") && !text.contains("/tests/") && !text.ends_with("tests.rs") && !text.contains("testing")
+        text.starts_with("stages/") && !text.contains("/tests/") && !text.contains("/examples/") && !text.ends_with("tests.rs") && !text.contains("testing")
     });
     for text in product.values_mut() {
         if let Some(end) = text.find("#[cfg(test)]\nmod ") {

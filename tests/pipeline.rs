@@ -169,14 +169,18 @@ fn switching_back_finds_what_was_built_before() {
 #[test]
 fn a_setting_names_itself_as_the_cause() {
     let bench = built_bench();
-    let arguments = ["plan", "--set", "parse.params.max_chunk_size=900", "--json"];
+    let limit = RECORDS.to_string();
+    let arguments = ["plan", "--max-records", &limit, "--set", "parse.params.max_chunk_size=900", "--json"];
     let plan = bench.run("almanac", &arguments).exits(0).json();
     let reason = &plan["stages"][0]["reasons"][0];
     assert_eq!((&reason["reason"], &reason["key"]), (&"param_changed".into(), &"max_chunk_size".into()));
     assert_eq!(reason["new"], "900");
     let check = bench.run("almanac", &["plan", "--check", "--set", "parse.params.max_chunk_size=900"]);
     check.exits(10);
-    bench.run("almanac", &["plan", "--check"]).exits(0);
+    bench.run("almanac", &["plan", "--check", "--max-records", &limit]).exits(0);
+    let more = (RECORDS + 1).to_string();
+    let plan = bench.run("almanac", &["plan", "--json", "--max-records", &more]).exits(0).json();
+    assert_eq!(plan["stages"][2]["reasons"][0]["reason"], "incomplete", "a larger limit has work");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use almanac_artifact::Store;
 use almanac_freshness::tree::Tree;
-use almanac_freshness::{Plan, PlanInput, plan};
+use almanac_freshness::{Gaps, Plan, PlanInput, plan};
 use almanac_generation::ConfiguredModels;
 use almanac_settings::Settings;
 use almanac_stage::GlobalArguments;
@@ -44,7 +44,12 @@ impl Project {
     }
 
     /// State of every stage.
-    pub(crate) fn plan(&self, tree: Option<&Tree>, forced: &[String]) -> miette::Result<Plan> {
+    pub(crate) fn plan(
+        &self,
+        tree: Option<&Tree>,
+        forced: &[String],
+        gaps: Gaps,
+    ) -> miette::Result<Plan> {
         let model = |name: &str| Ok(self.models.identity(name)?.digest);
         let input = PlanInput {
             store: self.store.as_ref(),
@@ -52,6 +57,7 @@ impl Project {
             tree,
             model: &model,
             forced,
+            gaps,
         };
         Ok(plan(&input)?)
     }

@@ -214,10 +214,19 @@ impl Analyzer {
     pub fn prose_terms(&self, text: &str) -> Vec<String> {
         terms(&self.prose, text)
     }
+
+    /// Terms of each line, as [`Analyzer::prose_terms`] gives them.
+    pub fn prose_terms_of_lines(&self, lines: &[&str]) -> Vec<Vec<String>> {
+        let mut analyzer = self.prose.clone();
+        lines.iter().map(|line| take(&mut analyzer, line)).collect()
+    }
 }
 
 fn terms(analyzer: &TextAnalyzer, text: &str) -> Vec<String> {
-    let mut analyzer = analyzer.clone();
+    take(&mut analyzer.clone(), text)
+}
+
+fn take(analyzer: &mut TextAnalyzer, text: &str) -> Vec<String> {
     let mut stream = analyzer.token_stream(text);
     let mut terms = Vec::new();
     while stream.advance() {

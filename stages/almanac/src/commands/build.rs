@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use almanac_artifact::Store;
 use almanac_catalog::{PIPELINE, stage as stage_named};
-use almanac_freshness::{StagePlan, State};
+use almanac_freshness::{Gaps, StagePlan, State};
 use almanac_stage::{GlobalArguments, interrupted_flag};
 use almanac_terminal::ExitStatus;
 use clap::Args;
@@ -28,6 +28,13 @@ pub(crate) struct BuildArguments {
     /// Stop after this stage
     #[arg(long, value_name = "STAGE")]
     until: Option<String>,
+    #[command(flatten)]
+    limits: TextLimits,
+}
+
+/// Bounds on what language models generate, shared by `build` and `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct TextLimits {
     /// Seconds for explain and again for entities, the most important records first; 0 is no limit
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<u64>,
@@ -36,9 +43,9 @@ pub(crate) struct BuildArguments {
     max_records: Option<u64>,
 }
 
-impl BuildArguments {
+impl TextLimits {
     /// The limits as settings, so that plan and stages see the same.
-    fn assignments(&self) -> Vec<String> {
+    pub(crate) fn assignments(&self) -> Vec<String> {
         let mut assignments = Vec::new();
         for stage in PIPELINE.iter().filter(|stage| stage.generates_texts()) {
             for (name, limit) in [("max_seconds", self.max_seconds), ("max_records", self.max_records)] {
@@ -67,7 +74,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
         }
     }
     let started = Instant::now();
-    let assignments = arguments.assignments();
+    let assignments = arguments.limits.assignments();
     let mut project = Project::open(global, &assignments)?;
     let interrupted = interrupted_flag()?;
     let tree = project.scan(&arguments.source)?;
@@ -76,7 +83,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
     let mut report = BuildReport { ran: Vec::new(), fresh: Vec::new(), exit: 0, seconds: 0.0 };
     for (place, stage) in PIPELINE.iter().enumerate() {
         // Planned anew for each stage: what it depends on has just been written.
-        let plan = project.plan(Some(&tree), &arguments.force)?;
+        let plan = project.plan(Some(&tree), &arguments.force, Gaps::Fill)?;
         let planned = &plan.stages[place];
         if planned.state == State::Fresh {
             report.fresh.push(stage.name);

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use almanac_freshness::{Plan, Reason, StagePlan, State};
+use almanac_freshness::{Gaps, Plan, Reason, StagePlan, State};
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Table};
 use clap::Args;
 
+use super::build::TextLimits;
 use crate::project::Project;
 
 /// Options of `plan`.
@@ -15,15 +16,17 @@ pub(crate) struct PlanArguments {
     /// Source tree to compare with; without it only settings, models and artifacts are compared
     #[arg(long, value_name = "TREE")]
     source: Option<PathBuf>,
+    #[command(flatten)]
+    limits: TextLimits,
     /// Exit with 10 when something would run
     #[arg(long)]
     check: bool,
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &PlanArguments) -> miette::Result<ExitStatus> {
-    let project = Project::open(global, &[])?;
+    let project = Project::open(global, &arguments.limits.assignments())?;
     let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
-    let plan = project.plan(tree.as_ref(), &[])?;
+    let plan = project.plan(tree.as_ref(), &[], Gaps::Fill)?;
     if global.json {
         almanac_terminal::data_json(&plan);
     } else {

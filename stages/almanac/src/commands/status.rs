@@ -6,7 +6,7 @@ mod runs;
 
 use std::path::PathBuf;
 
-use almanac_freshness::Plan;
+use almanac_freshness::{Gaps, Plan};
 use almanac_stage::{GlobalArguments, RunRecord};
 use almanac_terminal::{ExitStatus, Table, format};
 use clap::Args;
@@ -41,7 +41,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &StatusArguments) -> miet
     let project = Project::open(global, &[])?;
     let store = project.existing_store()?;
     let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
-    let plan = project.plan(tree.as_ref(), &[])?;
+    let plan = project.plan(tree.as_ref(), &[], Gaps::Show)?;
     let profile = project.settings.profile().to_owned();
     let (counts, coverage) = counts::read(store, &profile, &plan)?;
     let status = Status {

@@ -7,6 +7,5 @@ pub const GRAMMARS: &[(&str, &str)] = &[
     ("tree-sitter-c", "0.24.2"),
     ("tree-sitter-cmake", "0.7.6"),
     ("tree-sitter-cpp", "0.23.4"),
-    ("tree-sitter-md", "0.5.4"),
     ("tree-sitter-python", "0.25.0"),
 ];

@@ -41,7 +41,7 @@ pub enum Identity {
     SourceTree,
     /// Name of the project.
     Project,
-    /// Versions of the tree-sitter grammars.
+    /// Versions of the tree-sitter grammars and the macros masked before parsing.
     Grammars,
     /// The model named by this setting; `models.llm` or `models.embedder` when it is empty.
     Model {

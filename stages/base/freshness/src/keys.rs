@@ -82,6 +82,8 @@ fn identify(
             for (name, version) in GRAMMARS {
                 named.insert(format!("grammar {name}"), (*version).to_owned());
             }
+            let macros = Digest::of_bytes(almanac_language::MACROS_TOML.as_bytes()).hex(16);
+            named.insert("macros".to_owned(), macros);
         }
         Identity::Model { setting, fallback } => {
             let mut model: String = settings.section(setting)?;

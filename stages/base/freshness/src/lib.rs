@@ -15,7 +15,7 @@ pub mod tree;
 
 pub use error::Error;
 pub use keys::{Identities, current_inputs, key_parts, limits};
-pub use plan::{Plan, PlanInput, StagePlan, State, budget_covers, plan};
+pub use plan::{Gaps, Plan, PlanInput, StagePlan, State, budget_covers, plan};
 pub use reason::{Reason, differences};
 
 /// Result of this crate.

@@ -54,6 +54,15 @@ impl Plan {
     }
 }
 
+/// What to make of records that are wanted and not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gaps {
+    /// The stage is stale when the limits in force allow more than was spent last time.
+    Fill,
+    /// The stage is as fresh as its inputs; the gaps are shown elsewhere.
+    Show,
+}
+
 /// What a plan is made from.
 pub struct PlanInput<'a> {
     /// The store; `None` when it does not exist yet.
@@ -66,6 +75,8 @@ pub struct PlanInput<'a> {
     pub model: &'a dyn Fn(&str) -> miette::Result<String>,
     /// Stages to run in any case.
     pub forced: &'a [String],
+    /// Whether missing records make a stage stale.
+    pub gaps: Gaps,
 }
 
 /// Plans the whole chain.
@@ -143,7 +154,7 @@ fn compare(
     }
     let mut reasons = differences(old, &wanted);
     name_changed_files(input, &artifact, &mut reasons)?;
-    if reasons.is_empty() && !current.complete {
+    if reasons.is_empty() && !current.complete && input.gaps == Gaps::Fill {
         let limits = limits(input.settings, stage.name);
         if !budget_covers(&current.budget, &limits) {
             reasons.push(Reason::Incomplete { last: describe(&current.budget), now: describe(&limits) });

@@ -94,12 +94,14 @@ impl<'a> Renderer<'a> {
         Self { index, settings, count, importance }
     }
 
-    /// How much a line matters: the question's rarer words in it.
-    fn weight(&self, line: &str) -> f32 {
-        let mut terms = self.index.analyzer().prose_terms(line);
-        terms.sort();
-        terms.dedup();
-        terms.iter().filter_map(|term| self.importance.get(term)).sum()
+    /// How much each line matters: the question's rarer words in it, each once.
+    fn weights(&self, lines: &[&str]) -> Vec<f32> {
+        let weight = |mut terms: Vec<String>| {
+            terms.sort();
+            terms.dedup();
+            terms.iter().filter_map(|term| self.importance.get(term)).sum()
+        };
+        self.index.analyzer().prose_terms_of_lines(lines).into_iter().map(weight).collect()
     }
 
     /// Renders `source` in at most `limit` tokens; `None` when nothing useful fits.
@@ -221,7 +223,7 @@ impl<'a> Renderer<'a> {
         let text = self.index.tables().text(path);
         let lines: Vec<&str> = text.lines().skip(first - 1).take(last + 1 - first).collect();
         let lines = dedent(&lines);
-        let weights: Vec<f32> = lines.iter().map(|line| self.weight(line)).collect();
+        let weights = self.weights(&lines);
         let limit = limit.checked_sub((self.count)(head))?;
         let source = Source { lines: &lines, first_line: first, weights: &weights, regions, limit };
         excerpt(&source, self.count)

@@ -4,7 +4,8 @@
 //! files, selects among them under a hard token budget, adds what the stored graph relates to
 //! them and renders the rest as text with `path:line` ranges. It is a pure function of the store,
 //! the question and the settings: the only model is the embedder of the question, and it never
-//! writes, prints or reads a clock but for `seconds`.
+//! writes, prints or reads a clock but for `seconds`. The crate must not know where the store lies,
+//! who asks or which model answers.
 
 mod context;
 mod error;
