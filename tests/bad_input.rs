@@ -24,7 +24,7 @@ fn a_missing_model_is_said_before_anything_is_lost() {
     fs_err::create_dir(&empty).unwrap();
     let mut command = bench.build_command(1, &[]);
     let output = command.env("ALMANAC_MODELS", &empty).output().unwrap();
-    assert_eq!(output.status.code(), Some(66), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("almanac models get"), "{stderr}");
     bench.artifact("sources");
@@ -171,7 +171,8 @@ fn a_corrupted_part_is_set_aside_and_rebuilt_without_the_model() {
         let bytes = fs_err::read(&part).unwrap();
         fs_err::write(&part, &bytes[..bytes.len() - 9]).unwrap();
 
-        let plan = bench.run("almanac", &["plan", "--json"]).exits(0).json();
+        let limit = RECORDS.to_string();
+        let plan = bench.run("almanac", &["plan", "--json", "--max-records", &limit]).exits(0).json();
         assert!(plan.to_string().contains("output_damaged"), "{plan}");
         let run = bench.run("almanac", &["search", "anything"]);
         has_hint(&run, &["does not match its manifest"]);

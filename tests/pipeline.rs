@@ -53,7 +53,7 @@ fn a_batch_answers_line_by_line_in_one_process() {
 #[test]
 fn an_answer_comes_with_sources_that_exist() {
     let bench = built_bench();
-    let settings = ["--set", "answer.max_tokens=24", "--set", "answer.context_tokens=300"];
+    let settings = ["--set", "answer.max_tokens=24", "--set", "answer.context_tokens=520"];
     let arguments = [&["ask", QUESTION, "--json"][..], &settings].concat();
     let answer = bench.run("almanac", &arguments).exits(0).json();
     assert!(!answer["text"].as_str().unwrap().trim().is_empty());

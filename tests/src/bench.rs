@@ -61,7 +61,7 @@ impl Run {
 const SHORT_TEXTS: &[&str] = &[
     "explain.params.context_tokens=160",
     "explain.params.max_tokens=16",
-    "entities.params.context_tokens=160",
+    "entities.params.context_tokens=260",
     "entities.params.max_tokens=16",
 ];
 

@@ -111,7 +111,7 @@ impl<'a> Plan<'a> {
         let mut texts = Texts::new();
         let mut unsettled: BTreeSet<String> = BTreeSet::new();
         let mut counts = GenerationCounts::default();
-        let mut ahead: usize = self.waves.iter().map(|wave| taken(wave, &chosen, limits.shard).count()).sum();
+        let mut ahead: usize = self.waves.iter().map(|wave| taken(wave, &chosen, limits.shard).len()).sum();
         let mut done = 0;
         for wave in &self.waves {
             // Drafts are of all items: one that is not chosen may have a text from before.
@@ -120,6 +120,7 @@ impl<'a> Plan<'a> {
                 .map(|item| Ok((item.id.as_str(), self.draft(item, &texts)?)))
                 .collect::<Result<_>>()?;
             let (ready, waiting): (Vec<&Item<'_>>, Vec<&Item<'_>>) = taken(wave, &chosen, limits.shard)
+                .into_iter()
                 .partition(|item| item.parts.iter().all(|part| !unsettled.contains(part)));
             counts.wanted += waiting.len();
             counts.waiting += waiting.len();
@@ -139,7 +140,7 @@ impl<'a> Plan<'a> {
                 ledger.reload().map_err(GenerationError::from)?;
             }
             let is_open = |item: &&Item<'_>| ledger.get(&drafts[item.id.as_str()].job.record_key).is_none();
-            let open = taken(wave, &chosen, Shard::WHOLE).filter(is_open);
+            let open = taken(wave, &chosen, Shard::WHOLE).into_iter().filter(is_open);
             unsettled.extend(open.map(|item| item.id.clone()));
             collect_texts(&drafts, ledger.records(), &mut texts);
         }
@@ -258,15 +259,26 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Chosen items of a wave that are a shard's. Places count before anything is known to be ready, so
-/// that shards agree on them whatever each has seen.
-fn taken<'b, 'a>(
-    wave: &'b [Item<'a>],
-    chosen: &'b BTreeSet<&str>,
-    shard: Shard,
-) -> impl Iterator<Item = &'b Item<'a>> {
-    let chosen = wave.iter().filter(|item| chosen.contains(item.id.as_str()));
-    chosen.enumerate().filter(move |(place, _)| shard.takes(*place)).map(|(_, item)| item)
+/// Chosen items of a wave that are a shard's. Places are given before anything is known to be ready,
+/// so that shards agree on them whatever each has seen, and overloads that may get the same prompt
+/// have one place, so that no two shards generate it.
+fn taken<'b, 'a>(wave: &'b [Item<'a>], chosen: &BTreeSet<&str>, shard: Shard) -> Vec<&'b Item<'a>> {
+    let mut places: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    let mut taken = Vec::new();
+    for item in wave.iter().filter(|item| chosen.contains(item.id.as_str())) {
+        let prompt = match &item.subject {
+            Subject::CallChain(chain) => {
+                let callable = chain.callable;
+                (&*callable.path, &*callable.qualified_name, &*callable.signature)
+            }
+            Subject::File(_) | Subject::Module(_) => (item.id.as_str(), "", ""),
+        };
+        let next = places.len();
+        if shard.takes(*places.entry(prompt).or_insert(next)) {
+            taken.push(item);
+        }
+    }
+    taken
 }
 
 fn collect_texts(drafts: &BTreeMap<&str, Draft>, ledger: &Ledger<GenerationRecord>, texts: &mut Texts) {

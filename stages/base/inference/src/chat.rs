@@ -19,8 +19,8 @@ use crate::error::{Cause, panic_cause};
 use crate::models::{ModelCatalog, ModelEntry, ModelFormat, ModelRole};
 use crate::sampling::SeededNoise;
 use crate::{
-    Completion, Error, FinishReason, GenerateRequest, LanguageModel, ModelIdentity, Result, device, gguf,
-    models,
+    Completion, Error, FinishReason, GenerateRequest, LanguageModel, ModelIdentity, Result, batching, device,
+    gguf, models,
 };
 
 /// Share of a GPU's memory that is given to the model and its key-value cache.
@@ -32,9 +32,10 @@ const LARGE_FILE: u64 = 1 << 30;
 /// How a chat model runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatOptions {
-    /// Generations at once; further callers wait in order. On a CPU more than one gains little. On a
-    /// GPU it is what makes an array job fast, at the price of last bits: the shape of a batch
-    /// decides the order of additions, so a near-tie between two tokens may fall the other way.
+    /// Generations at once; further callers wait in order. What makes an array job on a GPU fast, at
+    /// the price of last bits: the shape of a batch decides the order of additions, so that a near-tie
+    /// between two tokens may fall the other way. On a CPU it is always one: there batching gains an
+    /// eighth, and mistral.rs 0.8.1 mixes up the sequences of a batch.
     pub sequences: NonZeroUsize,
 }
 
@@ -74,7 +75,7 @@ impl MistralModel {
         let folder = entry.folder(models_dir);
         // The engine answers some damaged files with a panic.
         let (engine, pipeline) =
-            catch_unwind(AssertUnwindSafe(|| runtime.block_on(start(entry, &folder, &paths, options))))
+            catch_unwind(AssertUnwindSafe(|| runtime.block_on(start(entry, &folder, &paths, sequences))))
                 .map_err(|payload| failed(panic_cause(payload.as_ref())))?
                 .map_err(failed)?;
         let (context_length, count) = {
@@ -84,15 +85,20 @@ impl MistralModel {
             (pipeline.get_metadata().max_seq_len, count)
         };
         tracing::info!(model = name, seconds = started.elapsed().as_secs_f64(), "model loaded");
-        Ok(Self {
+        let model = Self {
             identity,
             context_length: context_length.min(entry.context_length),
             engine,
             pipeline,
             count,
-            turns: Semaphore::new(options.sequences.get()),
+            turns: Semaphore::new(sequences),
             runtime,
-        })
+        };
+        if sequences > 1 && !batching::is_sound(&model, sequences)? {
+            tracing::warn!(model = name, "batches change answers, so one is generated at a time");
+            model.turns.forget_permits(sequences - 1);
+        }
+        Ok(model)
     }
 
     /// Tokens of the request's prompt as rendered by the model's chat template.
@@ -245,7 +251,7 @@ async fn start(
     entry: &ModelEntry,
     folder: &Path,
     paths: &[PathBuf],
-    options: &ChatOptions,
+    sequences: usize,
 ) -> Result<(Model, Shared), Cause> {
     let (pipeline, scheduler, config) = match entry.format {
         ModelFormat::Gguf => {
@@ -256,7 +262,7 @@ async fn start(
             let mut builder = GgufModelBuilder::new(folder.display(), names)
                 .with_token_source(TokenSource::None)
                 .with_prefix_cache_n(None)
-                .with_max_num_seqs(options.sequences.get());
+                .with_max_num_seqs(sequences);
             builder = if device::IS_CPU {
                 builder.with_force_cpu().with_device_mapping(DeviceMapSetting::dummy())
             } else {
@@ -268,7 +274,7 @@ async fn start(
             let mut builder = TextModelBuilder::new(folder.display())
                 .with_token_source(TokenSource::None)
                 .with_prefix_cache_n(None)
-                .with_max_num_seqs(options.sequences.get());
+                .with_max_num_seqs(sequences);
             builder = if device::IS_CPU {
                 builder.with_force_cpu().with_device_mapping(DeviceMapSetting::dummy())
             } else {

@@ -13,7 +13,7 @@ mod open_ledger;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -82,7 +82,6 @@ pub fn generate(
     progress: &mut dyn FnMut(GenerationProgress<'_>),
 ) -> Result<GenerationCounts, GenerationError> {
     let (missing, mut counts) = sort_out(jobs, ledger, limits);
-    counts.left = missing.len();
     if missing.is_empty() || limits.is_over() {
         return Ok(counts);
     }
@@ -95,9 +94,10 @@ pub fn generate(
     result.map(|()| counts)
 }
 
-/// A job without a usable record, and the attempts made before.
+/// A job without a usable record, the number of subjects that share it and the attempts made before.
 struct Missing<'a> {
     job: &'a GenerationJob,
+    subjects: usize,
     attempts_before: u32,
 }
 
@@ -108,27 +108,37 @@ fn sort_out<'a>(
 ) -> (Vec<Missing<'a>>, GenerationCounts) {
     let mut counts = GenerationCounts::default();
     let mut missing = Vec::new();
-    let mut keys = BTreeSet::new();
-    for (position, &job) in jobs.iter().enumerate() {
+    for (position, (job, subjects)) in distinct(jobs).into_iter().enumerate() {
         if !limits.shard.takes(position) {
             continue;
         }
-        counts.wanted += 1;
+        counts.wanted += subjects;
         match ledger.get(&job.record_key) {
-            Some(record) if record.status == RecordStatus::Done => counts.reused += 1,
-            Some(_) if !limits.retry_failed => counts.failed += 1,
+            Some(record) if record.status == RecordStatus::Done => counts.reused += subjects,
+            Some(_) if !limits.retry_failed => counts.failed += subjects,
             record => {
                 let attempts_before = record.map_or(0, |record| record.attempts);
-                // Two subjects with the same prompt share one record.
-                if keys.insert(&job.record_key) {
-                    missing.push(Missing { job, attempts_before });
-                } else {
-                    counts.reused += 1;
-                }
+                counts.left += subjects;
+                missing.push(Missing { job, subjects, attempts_before });
             }
         }
     }
     (missing, counts)
+}
+
+/// Jobs of distinct keys, in order, with the number of subjects of each. Shards are told apart after
+/// this, so that one prompt of two subjects is never with two shards.
+fn distinct<'a>(jobs: &[&'a GenerationJob]) -> Vec<(&'a GenerationJob, usize)> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut distinct: Vec<(&GenerationJob, usize)> = Vec::new();
+    for &job in jobs {
+        let place = *places.entry(&job.record_key).or_insert(distinct.len());
+        match distinct.get_mut(place) {
+            Some((_, subjects)) => *subjects += 1,
+            None => distinct.push((job, 1)),
+        }
+    }
+    distinct
 }
 
 struct Run<'a> {
@@ -190,7 +200,7 @@ impl Run<'_> {
                     }
                     Outcome::Record(record) => {
                         done += 1;
-                        counts.add(&record);
+                        counts.add(&record, self.jobs[at].subjects);
                         if let Err(error) = ledger.put(record) {
                             queue.stop.store(true, Ordering::Relaxed);
                             result = Err(error.into());

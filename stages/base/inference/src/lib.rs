@@ -16,6 +16,7 @@
 //! processor: no prefix cache, one generation at a time unless asked otherwise, one text per forward
 //! pass on a CPU.
 
+mod batching;
 mod chat;
 mod device;
 mod embedder;

@@ -154,12 +154,16 @@ pub struct GenerationProgress<'a> {
 }
 
 impl GenerationCounts {
-    pub(super) fn add(&mut self, record: &GenerationRecord) {
+    /// A record of this run that `subjects` share: one is generated for, the others reuse it.
+    pub(super) fn add(&mut self, record: &GenerationRecord, subjects: usize) {
         match record.status {
-            RecordStatus::Done => self.generated += 1,
-            RecordStatus::Missing | RecordStatus::Failed => self.failed += 1,
+            RecordStatus::Done => {
+                self.generated += 1;
+                self.reused += subjects - 1;
+            }
+            RecordStatus::Missing | RecordStatus::Failed => self.failed += subjects,
         }
-        self.left -= 1;
+        self.left -= subjects;
         self.prompt_tokens += u64::from(record.prompt_tokens);
         self.completion_tokens += u64::from(record.completion_tokens);
         self.seconds += f64::from(record.seconds);

@@ -294,8 +294,18 @@ fn everything_that_decides_a_text_is_in_its_key() {
 }
 
 #[test]
-fn two_subjects_with_one_prompt_share_a_record() {
+fn two_subjects_with_one_prompt_share_a_record_and_a_shard() {
     let folder = tempfile::tempdir().unwrap();
-    let counts = Setup::new().run(folder.path(), &jobs(&["the same answer"; 2])).unwrap();
+    let jobs = jobs(&["the same answer", "another answer", "the same answer"]);
+    let interrupted = Setup::with(Scripted { interrupted: AtomicBool::new(true), ..Scripted::new() });
+    let counts = interrupted.run(folder.path(), &jobs).unwrap();
+    assert_eq!((counts.wanted, counts.generated, counts.reused, counts.left), (3, 0, 0, 3));
+    let mut setup = Setup::new();
+    setup.shard = Shard { index: 0, count: 2 };
+    let counts = setup.run(folder.path(), &jobs).unwrap();
     assert_eq!((counts.wanted, counts.generated, counts.reused, counts.left), (2, 1, 1, 0));
+    setup.shard.index = 1;
+    let counts = setup.run(folder.path(), &jobs).unwrap();
+    assert_eq!((counts.wanted, counts.generated, counts.reused, counts.left), (1, 1, 0, 0));
+    assert_eq!(setup.model.asked(), ["the same answer", "another answer"]);
 }

@@ -82,7 +82,7 @@ fn same_request_same_answer_whatever_ran_before_or_beside() {
         ["Name a colour.", "What is a mesh?", "Name a planet of the solar system."].map(|user| ask(user, 12));
     let alone = requests.each_ref().map(|request| smollm().generate(request).unwrap().text);
     assert_eq!(beside(smollm(), &requests), alone);
-    // On a CPU sequences of a batch are computed row by row, so that batching shows nowhere either.
+    // Asking for more at once must not let the engine mix them up.
     let batching =
         MistralModel::load(&shipped(), "smollm2-135m-instruct", &models_dir(), &options(3)).unwrap();
     assert_eq!(beside(&batching, &requests), alone);
