@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: bash stages/quickstart.sh [TREE]
+# usage: bash stages/quickstart.sh [TREE [QUESTION]]
 #
 # Installs what is missing, builds, fetches the two default models, builds a store of TREE (or of
 # the fixture library) with about two minutes of explanations, the most important first, and
@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/install.sh"
 
 tree=${1:-$almanac_root/tests/fixtures/picolib}
 [ -d "$tree" ] || fail "$tree is not a folder" "give the top folder of a C++ tree"
-question=${ALMANAC_QUESTION:-"Where is the conjugate gradient solver implemented?"}
+question=${2:-"Where is the conjugate gradient solver implemented?"}
 store=${ALMANAC_STORE:-$almanac_root/artifacts}
 
 install_needs

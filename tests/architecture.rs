@@ -171,7 +171,7 @@ fn product_sources() -> BTreeMap<PathBuf, String> {
         text.starts_with("stages/") && !text.contains("/tests/") && !text.contains("/examples/") && !text.ends_with("tests.rs") && !text.contains("testing")
     });
     for text in product.values_mut() {
-        if let Some(end) = text.find("#[cfg(test)]\nmod ") {
+        if let Some(end) = text.find("#[cfg(test)]\nmod tests {") {
             text.truncate(end);
         }
     }

@@ -1,6 +1,6 @@
 //! Documents that are made from the types, kept true.
 //!
-//! `ALMANAC_REWRITE=1 cargo test --release -p almanac-tests --test documents` writes them anew.
+//! `ALMANAC_TEST_REWRITE=1 cargo test --release -p almanac-tests --test documents` writes them anew.
 
 use std::fmt::Write;
 
@@ -21,10 +21,10 @@ fn check(document: &str, generated: &str) {
     let text = fs_err::read_to_string(&path).unwrap();
     let (head, rest) = text.split_once(BEGIN).expect("the document marks its generated part");
     let (present, tail) = rest.split_once(END).expect("the document marks its end");
-    if std::env::var_os("ALMANAC_REWRITE").is_some() {
+    if std::env::var_os("ALMANAC_TEST_REWRITE").is_some() {
         fs_err::write(&path, format!("{head}{BEGIN}\n\n{generated}\n{END}{tail}")).unwrap();
     } else {
-        assert_eq!(present.trim(), generated.trim(), "{document} is out of date: run with ALMANAC_REWRITE=1");
+        assert_eq!(present.trim(), generated.trim(), "{document} is out of date: run with ALMANAC_TEST_REWRITE=1");
     }
 }
 

@@ -42,7 +42,11 @@ pub(crate) fn run_stage(
         ));
         return Ok(almanac_terminal::ExitStatus::Retry.code());
     }
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    const SECOND_INTERRUPT: i32 = 130;
+    match status.code() {
+        Some(SECOND_INTERRUPT) => Ok(almanac_terminal::ExitStatus::Retry.code()),
+        code => Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+    }
 }
 
 fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<ExitStatus> {

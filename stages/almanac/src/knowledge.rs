@@ -1,6 +1,7 @@
 //! The index of a store with the embedder it was built with.
 
 use almanac_artifact::Store;
+use almanac_catalog::{EMBED, INDEX};
 use almanac_generation::ConfiguredModels;
 use almanac_index::SearchIndex;
 use almanac_inference::{CandleEmbedder, Embedder};
@@ -50,16 +51,18 @@ impl Knowledge {
     }
 }
 
-/// The embedder that the store's vectors come from, whatever the settings name now.
+/// The embedder that the index's vectors come from, whatever the settings or refs name now.
 fn load_embedder(project: &Project, store: &Store, profile: &str) -> miette::Result<Option<CandleEmbedder>> {
-    let vectors = store.current(profile, "embeddings", "embed")?;
+    let index = store.current(profile, INDEX.artifact, INDEX.name)?;
+    let Some(key) = index.manifest().read.get(EMBED.artifact) else { return Ok(None) };
+    let Some(vectors) = store.artifact(EMBED.artifact, key)? else { return Ok(None) };
     let identities = &vectors.manifest().parts.identities;
     let named = identities.iter().find_map(|(name, digest)| Some((name.strip_prefix("model ")?, digest)));
     let Some((name, digest)) = named else { return Ok(None) };
     let models: &ConfiguredModels = &project.models;
     let loaded = models.identity(name).and_then(|identity| {
         if identity.digest == *digest {
-            Ok(models.embedder(name)?)
+            Ok(models.embedder(name, 0)?)
         } else {
             Err(miette::miette!("`{name}` here is not the model that the store's vectors come from"))
         }

@@ -24,7 +24,7 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     let chunks = chunks(context, &params)?;
     let models = ConfiguredModels::load(context.settings())?;
     let name = ConfiguredModels::name(context.settings(), "embed.params.model", "models.embedder")?;
-    let embedder = models.embedder(&name)?;
+    let embedder = models.embedder(&name, context.threads())?;
     let shape = models.catalog().get(&name)?.embedding.as_ref();
     let identity = VectorIdentity {
         model_digest: embedder.identity().digest.clone(),
@@ -42,11 +42,11 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     };
     output.write(chunks)?;
     output.write(rows)?;
-    Ok(if context.is_interrupted() {
-        Outcome::Interrupted(report)
-    } else if missing == 0 {
+    Ok(if missing == 0 {
         Outcome::Complete(report)
-    } else if context.shard().is_some() && !context.commit_only() {
+    } else if context.commit_only() {
+        Outcome::Gaps(report)
+    } else if context.shard().is_some() {
         Outcome::Waiting(report)
     } else {
         Outcome::Partial(report)
@@ -71,12 +71,12 @@ fn embed(
     prepared: &[Prepared],
     embedder: &dyn Embedder,
 ) -> miette::Result<(EmbedCounts, Vec<Embedding>)> {
-    context.ledger::<EmbeddingRecord>()?;
     let policy = FlushPolicy {
         records: settings.flush_records,
         interval: Duration::from_secs(settings.flush_seconds),
     };
-    let mut ledger = OpenLedger::open(&context.ledger_folder(), policy)?;
+    let records = context.ledger::<EmbeddingRecord>()?;
+    let mut ledger = OpenLedger::new(&context.ledger_folder(), records, policy);
     let shard = context.shard().map_or(Shard::WHOLE, |shard| Shard {
         index: shard.number as usize - 1,
         count: shard.count as usize,

@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
     pub(crate) fn gist(&self, entity: &Entity) -> String {
         match self.explanations.get(entity.id.as_str()) {
             Some(text) => gist(text),
-            None => gist(&entity.leading_comment),
+            None => comment_gist(&entity.leading_comment),
         }
     }
 
@@ -137,6 +137,17 @@ pub(crate) fn gist(text: &str) -> String {
     first_sentence(text, GIST)
 }
 
+/// The first sentence of a comment: of its `@brief` where it has one, else of what stands before the
+/// first of the other commands.
+fn comment_gist(comment: &str) -> String {
+    let brief = BRIEF.iter().find_map(|command| Some(comment.split_once(command)?.1));
+    let text = brief.unwrap_or(comment).trim_start();
+    let starts_command = |at: &usize| *at == 0 || text[..*at].ends_with(char::is_whitespace);
+    let end = text.match_indices(['@', '\\']).map(|(at, _)| at).find(starts_command);
+    gist(&text[..end.unwrap_or(text.len())])
+}
+
+const BRIEF: [&str; 2] = ["@brief", "\\brief"];
 const LABELS: [&str; 2] = ["Role:", "Workflow:"];
 
 fn edges<'a, 'b>(
@@ -172,5 +183,25 @@ fn telling_order(entity: &Entity) -> Option<u8> {
             documented.then_some(4)
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_is_told_by_its_brief() {
+        for (comment, expected) in [
+            (
+                "@struct randn\n@brief Functor for normal numbers.\n@tparam T type",
+                "Functor for normal numbers.",
+            ),
+            ("Solves the system\n@param b right-hand side", "Solves the system"),
+            ("\\brief mail to a@b.ch now\n\\return none", "mail to a@b.ch now"),
+            ("@param x nothing else", ""),
+        ] {
+            assert_eq!(comment_gist(comment), expected);
+        }
     }
 }

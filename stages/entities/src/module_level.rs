@@ -63,9 +63,15 @@ fn file_line(context: &Context<'_>, file: &File, texts: &Texts) -> String {
     if let Some(text) = texts.get(&file_node(&file.path)) {
         return format!("{name}: {}", gist(text));
     }
-    let symbols = context.telling_symbols(&file.path);
-    let names: Vec<&str> =
-        symbols.iter().take(SYMBOLS_OF_A_FILE).map(|entity| entity.name.as_str()).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for entity in context.telling_symbols(&file.path) {
+        // Special members say nothing that the name of their class does not.
+        let is_special = entity.name.starts_with('~') || entity.name.starts_with("operator");
+        if !is_special && !names.contains(&entity.name.as_str()) {
+            names.push(&entity.name);
+        }
+    }
+    names.truncate(SYMBOLS_OF_A_FILE);
     if names.is_empty() {
         format!("{name}: {}", file.source_type)
     } else {

@@ -5,30 +5,17 @@ use almanac_tables::{Reference, Resolution};
 use crate::classes::ClassId;
 use crate::edges::{UNIQUE_MEMBER, confidence_of};
 use crate::lookup::{Lookup, Place};
-use crate::names::{join, plain, scope_and_name, scopes_outward};
+use crate::names::{join, plain, scope_and_name, scopes_outward, tokens};
 use crate::overloads::Wanted;
-use crate::receivers::is_const_type;
+use crate::receivers::{inside_decltype, is_const_type};
 use crate::tree::Family;
 use crate::types::TypeAnswer;
 
 /// Members of smart pointers themselves, not of what they point to.
-const POINTER_MEMBERS: &[&str] = &[
-    "get",
-    "reset",
-    "release",
-    "swap",
-    "use_count",
-    "lock",
-    "expired",
-    "value",
-    "has_value",
-    "value_or",
-    "load",
-    "store",
-    "fetch_add",
-    "fetch_sub",
-    "exchange",
-];
+const POINTER_MEMBERS: &[&str] = &["get", "reset", "release", "use_count", "swap"];
+
+/// Shortest class name that is recognised inside the name of an object.
+const LEAST_HINT: usize = 4;
 
 /// Targets of a name.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,7 +126,7 @@ impl<'a> Lookup<'a> {
         }
         let first = qualifier.split("::").next().unwrap_or(qualifier);
         if self.is_template_parameter(first, place) {
-            return self.member_of_unknown(name, arguments, place.file);
+            return self.member_of_unknown(name, arguments, place.file, &[qualifier]);
         }
         self.ending_with(path, wanted, place)
     }
@@ -178,7 +165,8 @@ impl<'a> Lookup<'a> {
                 return answer;
             }
         }
-        if self.is_external(name) || self.is_template_parameter(name, place) {
+        let is_global = self.params.external_functions.iter().any(|function| function == name);
+        if is_global || self.is_external(name) || self.is_template_parameter(name, place) {
             return None;
         }
         self.elsewhere(name, wanted, place)
@@ -188,11 +176,13 @@ impl<'a> Lookup<'a> {
     fn macro_or_lambda(&self, name: &str, place: Place<'a>) -> Option<Found> {
         let seen = |at: usize| self.reach.sees(place.file, self.tree.facts[at].file);
         let macros = self.names.macros.get(name).map_or(&[][..], Vec::as_slice);
-        let same_file = macros.iter().copied().find(|&at| self.tree.facts[at].file == place.file);
-        let visible: Vec<usize> = match same_file {
-            Some(at) => vec![at],
+        let mut visible: Vec<usize> = match macros.iter().find(|&&at| self.tree.facts[at].file == place.file)
+        {
+            Some(&at) => vec![at],
             None => macros.iter().copied().filter(|&at| seen(at)).collect(),
         };
+        // A file that defines a macro twice does so in two branches of a conditional.
+        visible.dedup_by_key(|at| self.tree.facts[*at].file);
         if !visible.is_empty() {
             return Found::new(visible, Resolution::Exact);
         }
@@ -312,7 +302,8 @@ impl<'a> Lookup<'a> {
                 if self.is_external(reference.receiver.trim()) {
                     return Outcome::External;
                 }
-                self.member_of_unknown(name, arguments, place.file)
+                let hints = [reference.receiver.as_str(), reference.receiver_type.as_str()];
+                self.member_of_unknown(name, arguments, place.file, &hints)
             }
         };
         found.map_or(Outcome::Unresolved, Outcome::Found)
@@ -321,7 +312,9 @@ impl<'a> Lookup<'a> {
     /// Class of the object a call goes through, and whether the object is `const`. The type that
     /// the file shows decides; constness, which it leaves out, is traced.
     fn receiver(&self, reference: &Reference, place: Place<'a>) -> (TypeAnswer, Option<bool>) {
-        let traced = self.class_of_expression(&reference.receiver, place);
+        // A type that the file leaves to another one is an expression to follow from here.
+        let expression = inside_decltype(&reference.receiver_type).unwrap_or(&reference.receiver);
+        let traced = self.class_of_expression(expression, place);
         let shown = match reference.receiver_type.trim() {
             "" => TypeAnswer::Unknown,
             text => self.resolve_type(text, place),
@@ -335,15 +328,61 @@ impl<'a> Lookup<'a> {
     }
 
     /// A member by its name alone; never a free function, never a name that containers have.
-    fn member_of_unknown(&self, name: &str, arguments: Option<usize>, file: usize) -> Option<Found> {
+    fn member_of_unknown(
+        &self,
+        name: &str,
+        arguments: Option<usize>,
+        file: usize,
+        hints: &[&str],
+    ) -> Option<Found> {
         if self.params.external_members.iter().any(|member| member == name) {
             return None;
         }
-        let found = self.meant(self.names.methods.get(name)?, file);
-        let is_const = None;
-        let mut found = Found::new(self.targets(&found, Wanted { arguments, is_const }), Resolution::Unique)?;
+        // Visibility chooses among those that take the call: templates call what they never include.
+        let wanted = Wanted { arguments, is_const: None };
+        let takers: Vec<usize> = self
+            .overloads(self.names.methods.get(name)?, wanted)
+            .into_iter()
+            .map(|symbol| self.symbols.canonical(symbol))
+            .collect();
+        let targets = self.hinted(self.without_overriders(self.meant(&takers, file)), hints);
+        let mut found = Found::new(targets, Resolution::Unique)?;
         found.confidence = UNIQUE_MEMBER;
         Some(found)
+    }
+
+    /// A call that may mean a virtual member means that one rather than what overrides it.
+    fn without_overriders(&self, found: Vec<usize>) -> Vec<usize> {
+        let class = |at: usize| self.classes.of_member[at];
+        let virtuals: Vec<ClassId> =
+            found.iter().copied().filter(|&at| self.is_virtual(at)).filter_map(class).collect();
+        let overrides = |one: usize| {
+            class(one).is_some_and(|derived| {
+                self.classes.with_bases(derived)[1..].iter().any(|base| virtuals.contains(base))
+            })
+        };
+        found.iter().copied().filter(|&one| !overrides(one)).collect()
+    }
+
+    fn is_virtual(&self, at: usize) -> bool {
+        self.symbols.entities[self.symbols.of[at]].iter().any(|&one| {
+            let words = tokens(&self.tree.entities[one].signature);
+            words.contains(&"virtual") || words.contains(&"override")
+        })
+    }
+
+    /// Of several members those whose class is named in what they are called on, if any are:
+    /// `field.apply()` and a template parameter `FieldType` mean a field.
+    fn hinted(&self, found: Vec<usize>, hints: &[&str]) -> Vec<usize> {
+        let words: String = hints.join(" ").to_lowercase();
+        let is_named = |at: &usize| {
+            self.classes.of_member[*at].is_some_and(|class| {
+                let names = self.classes.names_with_derived(class);
+                names.iter().any(|name| name.len() >= LEAST_HINT && words.contains(name.as_str()))
+            })
+        };
+        let named: Vec<usize> = found.iter().copied().filter(is_named).collect();
+        if named.is_empty() { found } else { named }
     }
 
     fn member_targets(

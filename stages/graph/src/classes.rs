@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use almanac_tables::{EntityKind, SourceType};
 
-use crate::names::matching;
+use crate::names::{matching, scope_and_name};
 use crate::reach::Reach;
 use crate::tree::{Family, Tree};
 
@@ -23,6 +23,8 @@ pub(crate) struct Class {
     pub(crate) members: HashMap<String, Vec<usize>>,
     /// Bases found in the tree, in order of mention.
     pub(crate) bases: Vec<ClassId>,
+    /// Classes that derive from it directly.
+    pub(crate) derived: Vec<ClassId>,
 }
 
 /// All classes of the tree.
@@ -114,6 +116,22 @@ impl Classes {
         order
     }
 
+    /// Lower-case names of a class and of all that derive from it.
+    pub(crate) fn names_with_derived(&self, class: ClassId) -> Vec<String> {
+        let mut order = vec![class];
+        let mut next = 0;
+        while next < order.len() {
+            for &derived in &self.get(order[next]).derived {
+                if !order.contains(&derived) {
+                    order.push(derived);
+                }
+            }
+            next += 1;
+        }
+        let name = |class: ClassId| scope_and_name(&self.get(class).qualified).1.to_lowercase();
+        order.into_iter().map(name).collect()
+    }
+
     /// Members of that name in the first of class and bases that has one.
     pub(crate) fn member(&self, class: ClassId, name: &str) -> Option<&[usize]> {
         self.with_bases(class).into_iter().find_map(|at| self.get(at).members.get(name)).map(Vec::as_slice)
@@ -126,6 +144,7 @@ impl Classes {
             && !self.get(class).bases.contains(&base)
         {
             self.all[class.0].bases.push(base);
+            self.all[base.0].derived.push(class);
         }
     }
 
@@ -207,6 +226,7 @@ impl Classes {
             entities,
             members: HashMap::new(),
             bases: Vec::new(),
+            derived: Vec::new(),
         });
     }
 

@@ -94,6 +94,7 @@ impl Binder<'_> {
             group.iter().copied().partition(is_definition);
         let mut open = declarations.clone();
         let is_sole = definitions.len() == 1 && declarations.len() == 1;
+        self.join_alternatives(&definitions, bound);
         for wanted in [Agreement::Types, Agreement::Heads, Agreement::CountOnly] {
             let candidates = if wanted == Agreement::Types { declarations.clone() } else { open.clone() };
             if wanted == Agreement::CountOnly && candidates.len() > 1 {
@@ -113,6 +114,18 @@ impl Binder<'_> {
                 *turn += 1;
                 false
             });
+        }
+    }
+
+    /// Definitions of one file that read the same are branches of a conditional: one symbol.
+    fn join_alternatives(&self, definitions: &[usize], bound: &mut Vec<(usize, usize)>) {
+        let mut first: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+        for &at in definitions {
+            let key = (self.tree.facts[at].file, self.tree.entities[at].signature.as_str());
+            let one = *first.entry(key).or_insert(at);
+            if one != at && !key.1.is_empty() {
+                bound.push((at, one));
+            }
         }
     }
 

@@ -49,7 +49,9 @@ impl Lookup<'_> {
         let facts = |symbol: usize| &self.tree.facts[self.symbols.canonical(symbol)];
         let is_defined = |symbol: usize| self.tree.entities[self.symbols.canonical(symbol)].is_definition;
         let is_same = |one: usize, other: usize| {
-            facts(one).is_const == facts(other).is_const
+            self.classes.of_member[self.symbols.canonical(one)]
+                == self.classes.of_member[self.symbols.canonical(other)]
+                && facts(one).is_const == facts(other).is_const
                 && facts(one).parameters.len() == facts(other).parameters.len()
                 && self.symbols.entities[other].len() == 1
         };

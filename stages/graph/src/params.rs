@@ -14,6 +14,9 @@ pub struct GraphParams {
     pub external_namespaces: Vec<String>,
     /// Beginnings of names that belong to other libraries (`MPI_`).
     pub external_prefixes: Vec<String>,
+    /// Functions of the C library: an unqualified call in another scope than the tree's own function
+    /// of that name means the library's.
+    pub external_functions: Vec<String>,
     /// Member names of standard and Kokkos types, never bound when the receiver's type is unknown.
     pub external_members: Vec<String>,
     /// How centrality is computed.

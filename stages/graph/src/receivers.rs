@@ -109,7 +109,8 @@ impl<'a> Lookup<'a> {
             if let Some(class) = self.classes.enclosing(self.tree, entity)
                 && let Some(field) = self.field_of(class, name)
             {
-                return self.declared(field);
+                let (_, is_const) = self.class_of_value(&self.this(place));
+                return self.part_of(field, is_const);
             }
         }
         let path = plain(name);
@@ -121,9 +122,9 @@ impl<'a> Lookup<'a> {
     }
 
     fn field(&self, object: &Value<'a>, name: &str) -> Value<'a> {
-        match self.class_of_value(object).0 {
-            TypeAnswer::Class(class) | TypeAnswer::Wrapped(class) => {
-                self.field_of(class, name).map_or(Value::Unknown, |at| self.declared(at))
+        match self.class_of_value(object) {
+            (TypeAnswer::Class(class) | TypeAnswer::Wrapped(class), is_const) => {
+                self.field_of(class, name).map_or(Value::Unknown, |at| self.part_of(at, is_const))
             }
             _ => Value::Unknown,
         }
@@ -134,6 +135,16 @@ impl<'a> Lookup<'a> {
         let members = self.classes.member(class, name)?;
         let is_data = |kind| matches!(kind, EntityKind::Field | EntityKind::Variable);
         members.iter().copied().find(|&at| is_data(self.tree.entities[at].kind))
+    }
+
+    /// A data member of an object; what it holds by value is as `const` as the object.
+    fn part_of(&self, field: usize, is_const: Option<bool>) -> Value<'a> {
+        match self.declared(field) {
+            Value::Typed(text, place) if is_const == Some(true) && !text.contains(['*', '&']) => {
+                Value::Typed(format!("const {text}"), place)
+            }
+            other => other,
+        }
     }
 
     fn declared(&self, at: usize) -> Value<'a> {
@@ -157,7 +168,11 @@ impl<'a> Lookup<'a> {
         let (_, last) = scope_and_name(&path);
         let template_argument = || type_name(callee).and_then(|name| name.arguments.into_iter().next());
         if CASTS.contains(&last) || MAKERS.contains(&last) {
-            return template_argument().map_or(Value::Unknown, |text| Value::Typed(text, place));
+            let Some(text) = template_argument() else { return Value::Unknown };
+            return match inside_decltype(&text) {
+                Some(inner) => self.value_of(inner, place, depth + 1),
+                None => Value::Typed(text, place),
+            };
         }
         if PASSING.contains(&last) {
             return self.value_of(arguments, place, depth + 1);
@@ -242,6 +257,11 @@ pub(crate) fn is_const_type(text: &str) -> bool {
     let outside: &str = head.split('<').next().unwrap_or("");
     let after = head.rsplit_once('>').map_or("", |(_, tail)| tail);
     tokens(outside).contains(&"const") || tokens(after).contains(&"const")
+}
+
+/// The expression of `decltype(expression)`.
+pub(crate) fn inside_decltype(text: &str) -> Option<&str> {
+    text.trim().strip_prefix("decltype(")?.strip_suffix(')')
 }
 
 /// Byte of the bracket that the last one of `text` closes.

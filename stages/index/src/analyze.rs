@@ -6,8 +6,7 @@
 use std::ops::Range;
 
 use tantivy::tokenizer::{
-    Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
-    TokenizerManager,
+    Language, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager,
 };
 
 /// Longest term kept; longer ones are data, not names.
@@ -15,17 +14,17 @@ const MAX_TERM_BYTES: usize = 80;
 
 /// Extensions that make `name.ext` one term of its own.
 const FILE_EXTENSIONS: &[&str] = &[
-    "c", "cc", "cmake", "cpp", "cu", "cuh", "cxx", "h", "hh", "hip", "hpp", "hxx", "inl", "ipp",
-    "json", "md", "py", "rst", "sh", "tex", "toml", "tpp", "txt", "yaml", "yml",
+    "c", "cc", "cmake", "cpp", "cu", "cuh", "cxx", "h", "hh", "hip", "hpp", "hxx", "inl", "ipp", "json",
+    "md", "py", "rst", "sh", "tex", "toml", "tpp", "txt", "yaml", "yml",
 ];
 
 /// Words that say nothing about what a text is about.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "did",
-    "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it",
-    "its", "me", "my", "of", "on", "or", "our", "should", "so", "some", "such", "than", "that",
-    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "was", "we",
-    "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
+    "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "did", "do",
+    "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me",
+    "my", "of", "on", "or", "our", "should", "so", "some", "such", "than", "that", "the", "their", "them",
+    "then", "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when", "where",
+    "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
 /// Whether a lower-case word is left out of prose and questions.
@@ -67,9 +66,7 @@ pub fn identifier_parts(identifier: &str) -> Vec<&str> {
             || previous.is_lowercase() && character.is_uppercase()
             || previous.is_alphabetic() && character.is_numeric()
             || previous.is_numeric() && character.is_alphabetic()
-            || previous.is_uppercase()
-                && character.is_uppercase()
-                && next.is_some_and(char::is_lowercase);
+            || previous.is_uppercase() && character.is_uppercase() && next.is_some_and(char::is_lowercase);
         if boundary {
             parts.push(&identifier[start..at]);
             start = at;
@@ -247,10 +244,7 @@ mod tests {
 
     #[test]
     fn identifiers_split_by_case_underscore_and_digits() {
-        assert_eq!(
-            identifier_parts("FFTPeriodicPoissonSolver"),
-            ["FFT", "Periodic", "Poisson", "Solver"]
-        );
+        assert_eq!(identifier_parts("FFTPeriodicPoissonSolver"), ["FFT", "Periodic", "Poisson", "Solver"]);
         assert_eq!(identifier_parts("second_order_abc"), ["second", "order", "abc"]);
         assert_eq!(identifier_parts("__float32_t_"), ["float", "32", "t"]);
         assert_eq!(identifier_parts("x"), ["x"]);

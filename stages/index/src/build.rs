@@ -93,8 +93,7 @@ pub fn build(tables: &Tables, embeddings: &[Embedding], folder: &Path) -> Result
         files: sizes(folder)?,
     };
     let path = folder.join(CONTENTS_FILE);
-    let mut bytes =
-        serde_json::to_vec_pretty(&contents).map_err(|source| Error::Describe { source })?;
+    let mut bytes = serde_json::to_vec_pretty(&contents).map_err(|source| Error::Describe { source })?;
     bytes.push(b'\n');
     fs_err::write(&path, bytes).map_err(Error::io("write", &path))?;
     Ok(contents)

@@ -33,7 +33,9 @@ pub enum Error {
     #[error("failed to {action} vector index {}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("the file is damaged or was written by another version; run `almanac build` to write it again, no record is generated twice")
+        help(
+            "the file is damaged or was written by another version; run `almanac build` to write it again, no record is generated twice"
+        )
     )]
     Vectors {
         /// What was attempted.
@@ -49,7 +51,9 @@ pub enum Error {
     #[error("failed to {action} text index {}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("the files are damaged or were written by another version; run `almanac build` to write them again, no record is generated twice")
+        help(
+            "the files are damaged or were written by another version; run `almanac build` to write them again, no record is generated twice"
+        )
     )]
     Text {
         /// What was attempted.
@@ -96,7 +100,9 @@ pub enum Error {
     #[error("vector of {what} has {found} dimensions, the others have {expected}")]
     #[diagnostic(
         code(almanac::data),
-        help("all vectors must come from one embedding model; run `almanac build` to embed again with the configured one")
+        help(
+            "all vectors must come from one embedding model; run `almanac build` to embed again with the configured one"
+        )
     )]
     Dimension {
         /// Chunk id, or `the query`.
@@ -169,18 +175,12 @@ impl Error {
         }
     }
 
-    pub(crate) fn text(
-        action: &'static str,
-        path: &Path,
-    ) -> impl FnOnce(tantivy::TantivyError) -> Self {
+    pub(crate) fn text(action: &'static str, path: &Path) -> impl FnOnce(tantivy::TantivyError) -> Self {
         let path = path.to_owned();
         move |source| Self::Text { action, path, source }
     }
 
-    pub(crate) fn vectors(
-        action: &'static str,
-        path: &Path,
-    ) -> impl FnOnce(faiss::error::Error) -> Self {
+    pub(crate) fn vectors(action: &'static str, path: &Path) -> impl FnOnce(faiss::error::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Vectors { action, path, source }
     }

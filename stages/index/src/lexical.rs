@@ -182,11 +182,7 @@ impl LexicalIndex {
     }
 
     /// Score of every document that holds one of `terms`, by document.
-    pub(crate) fn scores(
-        &self,
-        terms: &[WeightedTerm],
-        boosts: &FieldBoosts,
-    ) -> Result<Vec<(u32, f32)>> {
+    pub(crate) fn scores(&self, terms: &[WeightedTerm], boosts: &FieldBoosts) -> Result<Vec<(u32, f32)>> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         for WeightedTerm { term, weight } in terms {
             let fields = [
@@ -197,14 +193,9 @@ impl LexicalIndex {
             ];
             for (field, boost) in fields {
                 if boost * weight > 0.0 {
-                    let query = TermQuery::new(
-                        Term::from_field_text(field, term),
-                        IndexRecordOption::WithFreqs,
-                    );
-                    clauses.push((
-                        Occur::Should,
-                        Box::new(BoostQuery::new(Box::new(query), boost * weight)),
-                    ));
+                    let query =
+                        TermQuery::new(Term::from_field_text(field, term), IndexRecordOption::WithFreqs);
+                    clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(query), boost * weight))));
                 }
             }
         }

@@ -169,7 +169,9 @@ fn enclosing(tables: &Tables) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..entities.len()).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (&entities[a], &entities[b]);
-        (a.path.as_str(), a.start_byte).cmp(&(b.path.as_str(), b.start_byte)).then(b.end_byte.cmp(&a.end_byte))
+        (a.path.as_str(), a.start_byte)
+            .cmp(&(b.path.as_str(), b.start_byte))
+            .then(b.end_byte.cmp(&a.end_byte))
     });
     let mut around = vec![None; entities.len()];
     let mut open: Vec<usize> = Vec::new();

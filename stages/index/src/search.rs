@@ -72,8 +72,7 @@ impl SearchIndex {
             }
         };
         let missing: BTreeSet<usize> = contents.chunks_without_vector.iter().copied().collect();
-        let vector_chunks: Vec<usize> =
-            (0..tables.chunks.len()).filter(|at| !missing.contains(at)).collect();
+        let vector_chunks: Vec<usize> = (0..tables.chunks.len()).filter(|at| !missing.contains(at)).collect();
         let mut chunk_vectors = vec![None; tables.chunks.len()];
         for (number, &chunk) in vector_chunks.iter().enumerate() {
             chunk_vectors[chunk] = Some(number);
@@ -182,10 +181,8 @@ impl SearchIndex {
     /// A text index that turns out damaged.
     pub fn lexical(&self, terms: &[WeightedTerm], boosts: &FieldBoosts) -> Result<Vec<UnitHit>> {
         let scores = self.lexical.scores(terms, boosts)?;
-        let mut hits: Vec<UnitHit> = scores
-            .into_iter()
-            .map(|(unit, score)| UnitHit { unit: unit as usize, score })
-            .collect();
+        let mut hits: Vec<UnitHit> =
+            scores.into_iter().map(|(unit, score)| UnitHit { unit: unit as usize, score }).collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.unit.cmp(&b.unit)));
         Ok(hits)
     }
@@ -277,8 +274,7 @@ impl SearchIndex {
         let stem_path = stem(path);
         let name = file_name(path).to_lowercase();
         let same = self.names.files_by_stem.get(stem(&name)).into_iter().flatten().copied();
-        same.filter(|&other| other != file && stem(&self.tables.files[other].path) == stem_path)
-            .collect()
+        same.filter(|&other| other != file && stem(&self.tables.files[other].path) == stem_path).collect()
     }
 
     /// Symbol-level chunks of the named symbols (paper 3.2.6): those whose file or class is named
@@ -328,9 +324,7 @@ impl SearchIndex {
         let last = written.rsplit("::").next().unwrap_or(written);
         let fits = |&&at: &&usize| {
             let qualified = &self.tables.entities[at].qualified_name;
-            last == written
-                || qualified == written
-                || qualified.ends_with(&format!("::{written}"))
+            last == written || qualified == written || qualified.ends_with(&format!("::{written}"))
         };
         let named = self.names.entities_by_name.get(last);
         named.into_iter().flatten().filter(fits).copied().collect()
@@ -414,7 +408,8 @@ fn check_rows(path: &Path, contents: &Contents, tables: &Tables, units: usize) -
         }
     }
     let accounted = contents.vectors + contents.chunks_without_vector.len();
-    if accounted != contents.chunks || contents.chunks_without_vector.iter().any(|&at| at >= contents.chunks) {
+    if accounted != contents.chunks || contents.chunks_without_vector.iter().any(|&at| at >= contents.chunks)
+    {
         let detail = format!("{accounted} chunks accounted for, expected {}", contents.chunks);
         return Err(Error::Damaged { path: path.to_owned(), detail });
     }

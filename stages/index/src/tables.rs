@@ -1,9 +1,7 @@
 //! The rows a search works on, in memory.
 
 use almanac_artifact::{Artifact, Digest, Store, Table};
-use almanac_tables::{
-    Chunk, Edge, Entity, Explanation, File, Module, Rank, Summary, Text,
-};
+use almanac_tables::{Chunk, Edge, Entity, Explanation, File, Module, Rank, Summary, Text};
 
 use crate::Result;
 
@@ -50,9 +48,7 @@ impl Tables {
 
     /// Text of a file; empty when it was not read.
     pub fn text(&self, path: &str) -> &str {
-        self.texts
-            .binary_search_by(|text| text.path.as_str().cmp(path))
-            .map_or("", |at| &self.texts[at].text)
+        self.texts.binary_search_by(|text| text.path.as_str().cmp(path)).map_or("", |at| &self.texts[at].text)
     }
 
     /// File with this path.
@@ -95,10 +91,8 @@ fn upstream(store: &Store, index: &Artifact) -> Result<Vec<Artifact>> {
             if seen.iter().any(|(seen_name, seen_key)| *seen_name == name && *seen_key == key) {
                 continue;
             }
-            let artifact = store.artifact(&name, &key)?.ok_or_else(|| {
-                crate::Error::MissingFile {
-                    path: store.artifact_folder(&name, &key).join("manifest.json"),
-                }
+            let artifact = store.artifact(&name, &key)?.ok_or_else(|| crate::Error::MissingFile {
+                path: store.artifact_folder(&name, &key).join("manifest.json"),
             })?;
             seen.push((name, key));
             found.push(artifact);

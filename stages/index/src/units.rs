@@ -47,9 +47,8 @@ fn stands_alone(entity: &Entity) -> bool {
 }
 
 pub(crate) fn list(tables: &Tables) -> Vec<Unit> {
-    let entities = (0..tables.entities.len())
-        .filter(|&at| stands_alone(&tables.entities[at]))
-        .map(UnitSource::Entity);
+    let entities =
+        (0..tables.entities.len()).filter(|&at| stands_alone(&tables.entities[at])).map(UnitSource::Entity);
     let files = (0..tables.files.len())
         .filter(|&at| !tables.text(&tables.files[at].path).is_empty())
         .map(UnitSource::File);

@@ -31,10 +31,8 @@ impl VectorIndex {
             .map_err(Error::vectors("open", path))?;
         let found = (index.d() as usize, index.ntotal() as usize);
         if found != (dimension, count) {
-            let detail = format!(
-                "{} vectors of {} dimensions, expected {count} of {dimension}",
-                found.1, found.0
-            );
+            let detail =
+                format!("{} vectors of {} dimensions, expected {count} of {dimension}", found.1, found.0);
             return Err(Error::Damaged { path: path.to_owned(), detail });
         }
         Ok(Self { path: path.to_owned(), index, dimension, count })

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use almanac_index::{
-    CONTENTS_FILE, Error, FieldBoosts, LEXICAL_FOLDER, SearchIndex, Tables, UnitSource,
-    VECTORS_FILE, WeightedTerm, build,
+    CONTENTS_FILE, Error, FieldBoosts, LEXICAL_FOLDER, SearchIndex, Tables, UnitSource, VECTORS_FILE,
+    WeightedTerm, build,
 };
 use almanac_tables::{
-    ArtifactRole, Chunk, Embedding, Entity, EntityKind, EntityLevel, File, Language, Module,
-    ModuleKind, SourceType, Text, file_node, folder_node,
+    ArtifactRole, Chunk, Embedding, Entity, EntityKind, EntityLevel, File, Language, Module, ModuleKind,
+    SourceType, Text, file_node, folder_node,
 };
 
 const HEADER: &str = "// Class Grid\n//   A regular grid of cells.\n#pragma once\n\nclass Grid {\npublic:\n    double spacing() const;\n};\n";

@@ -14,23 +14,99 @@ const SHOWN: usize = 240;
 
 /// Commands of CMake itself: calls to anything else are calls to functions of the tree.
 const BUILTIN: &[&str] = &[
-    "add_compile_definitions", "add_compile_options", "add_custom_command", "add_custom_target", "add_definitions",
-    "add_dependencies", "add_executable", "add_library", "add_link_options", "add_subdirectory", "add_test",
-    "aux_source_directory", "block", "break", "build_command", "cmake_dependent_option", "cmake_language",
-    "cmake_minimum_required", "cmake_parse_arguments", "cmake_path", "cmake_policy", "configure_file",
-    "configure_package_config_file", "continue", "create_test_sourcelist", "define_property", "enable_language",
-    "enable_testing", "endblock", "execute_process", "export", "fetchcontent_declare", "fetchcontent_getproperties",
-    "fetchcontent_makeavailable", "fetchcontent_populate", "file", "find_file", "find_library", "find_package",
-    "find_package_handle_standard_args", "find_path", "find_program", "get_cmake_property", "get_directory_property",
-    "get_filename_component", "get_property", "get_source_file_property", "get_target_property", "get_test_property",
-    "gtest_discover_tests", "include", "include_directories", "include_guard", "install", "link_directories",
-    "link_libraries", "list", "load_cache", "mark_as_advanced", "math", "message", "option", "project", "return",
-    "separate_arguments", "set", "set_directory_properties", "set_property", "set_source_files_properties",
-    "set_target_properties", "set_tests_properties", "site_name", "source_group", "string", "target_compile_definitions",
-    "target_compile_features", "target_compile_options", "target_include_directories", "target_link_directories",
-    "target_link_libraries", "target_link_options", "target_precompile_headers", "target_sources", "try_compile",
-    "try_run", "unset", "variable_watch", "write_basic_package_version_file", "check_cxx_compiler_flag",
-    "check_cxx_source_compiles", "check_include_file", "check_ipo_supported", "check_symbol_exists",
+    "add_compile_definitions",
+    "add_compile_options",
+    "add_custom_command",
+    "add_custom_target",
+    "add_definitions",
+    "add_dependencies",
+    "add_executable",
+    "add_library",
+    "add_link_options",
+    "add_subdirectory",
+    "add_test",
+    "aux_source_directory",
+    "block",
+    "break",
+    "build_command",
+    "cmake_dependent_option",
+    "cmake_language",
+    "cmake_minimum_required",
+    "cmake_parse_arguments",
+    "cmake_path",
+    "cmake_policy",
+    "configure_file",
+    "configure_package_config_file",
+    "continue",
+    "create_test_sourcelist",
+    "define_property",
+    "enable_language",
+    "enable_testing",
+    "endblock",
+    "execute_process",
+    "export",
+    "fetchcontent_declare",
+    "fetchcontent_getproperties",
+    "fetchcontent_makeavailable",
+    "fetchcontent_populate",
+    "file",
+    "find_file",
+    "find_library",
+    "find_package",
+    "find_package_handle_standard_args",
+    "find_path",
+    "find_program",
+    "get_cmake_property",
+    "get_directory_property",
+    "get_filename_component",
+    "get_property",
+    "get_source_file_property",
+    "get_target_property",
+    "get_test_property",
+    "gtest_discover_tests",
+    "include",
+    "include_directories",
+    "include_guard",
+    "install",
+    "link_directories",
+    "link_libraries",
+    "list",
+    "load_cache",
+    "mark_as_advanced",
+    "math",
+    "message",
+    "option",
+    "project",
+    "return",
+    "separate_arguments",
+    "set",
+    "set_directory_properties",
+    "set_property",
+    "set_source_files_properties",
+    "set_target_properties",
+    "set_tests_properties",
+    "site_name",
+    "source_group",
+    "string",
+    "target_compile_definitions",
+    "target_compile_features",
+    "target_compile_options",
+    "target_include_directories",
+    "target_link_directories",
+    "target_link_libraries",
+    "target_link_options",
+    "target_precompile_headers",
+    "target_sources",
+    "try_compile",
+    "try_run",
+    "unset",
+    "variable_watch",
+    "write_basic_package_version_file",
+    "check_cxx_compiler_flag",
+    "check_cxx_source_compiles",
+    "check_include_file",
+    "check_ipo_supported",
+    "check_symbol_exists",
 ];
 
 /// Reads a CMake file; gives the bytes the grammar could not place.
@@ -79,7 +155,8 @@ impl<'a> Reader<'a, '_> {
 
     fn comment(&mut self, node: Node<'_>) {
         let joins = self.comment_start.is_some()
-            && self.source.slice(self.comment_end, node.start_byte()).chars().filter(|c| *c == '\n').count() <= 1
+            && self.source.slice(self.comment_end, node.start_byte()).chars().filter(|c| *c == '\n').count()
+                <= 1
             && self.source.slice(self.comment_end, node.start_byte()).trim().is_empty();
         if !joins {
             self.comment_start = Some(node.start_byte());
@@ -156,7 +233,8 @@ impl<'a> Reader<'a, '_> {
                 self.rows.refer(owner, reference);
             }
             _ if !self.builtin.contains(name.as_str()) => {
-                let mut reference = self.source.reference(ReferenceKind::Call, written, written, node.start_byte());
+                let mut reference =
+                    self.source.reference(ReferenceKind::Call, written, written, node.start_byte());
                 reference.arguments = arguments.len() as u32;
                 self.rows.refer(owner, reference);
             }
@@ -199,8 +277,10 @@ ADD_UNIT(first)
         let limits = Limits { time: Duration::from_secs(10), nesting: 1000 };
         assert_eq!(read(&source, limits, &mut rows), Ok(0));
         let (entities, references) = rows.finish();
-        let found: Vec<_> =
-            entities.iter().map(|e| format!("{} {} {}-{}", e.kind, e.name, e.start_line, e.end_line)).collect();
+        let found: Vec<_> = entities
+            .iter()
+            .map(|e| format!("{} {} {}-{}", e.kind, e.name, e.start_line, e.end_line))
+            .collect();
         assert_eq!(
             found,
             [
@@ -213,8 +293,10 @@ ADD_UNIT(first)
         );
         assert_eq!(entities[0].leading_comment, "Adds one test.");
         assert_eq!(entities[0].parameters, "name");
-        let found: Vec<_> =
-            references.iter().map(|r| (r.kind.as_str(), r.name.as_str(), r.entity_id == entities[0].id)).collect();
+        let found: Vec<_> = references
+            .iter()
+            .map(|r| (r.kind.as_str(), r.name.as_str(), r.entity_id == entities[0].id))
+            .collect();
         assert_eq!(
             found,
             [

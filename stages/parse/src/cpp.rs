@@ -62,6 +62,8 @@ struct Extractor<'a> {
     /// Types of fields: class (qualified) to field to type.
     fields: BTreeMap<String, BTreeMap<String, String>>,
     macros: Vec<MacroDefinition>,
+    /// Calls of the file's own macros that stand for declarations.
+    generated: Vec<(usize, usize)>,
     /// Scopes by the bytes they span, for what is expanded later.
     scopes: Vec<(usize, usize, Scope)>,
 }
@@ -80,6 +82,7 @@ impl<'a> Extractor<'a> {
             bodies: Vec::new(),
             fields: BTreeMap::new(),
             macros: Vec::new(),
+            generated: tree.generated.clone(),
             scopes: Vec::new(),
         }
     }
@@ -120,7 +123,8 @@ impl<'a> Extractor<'a> {
     /// First byte of a declaration with the annotation macros that were masked before it.
     fn first_byte(&self, start: usize) -> usize {
         let masked = self.seen.get(..start).unwrap_or("").trim_end().len();
-        let after_generated = self.tree.generated.iter().map(|(_, end)| *end).filter(|end| *end <= start).max();
+        let after_generated =
+            self.tree.generated.iter().map(|(_, end)| *end).filter(|end| *end <= start).max();
         let from = masked.max(after_generated.unwrap_or(0));
         let between = self.source.slice(from, start);
         // A conditional that was flattened is no annotation.

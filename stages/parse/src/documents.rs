@@ -76,7 +76,14 @@ fn sections(source: &Source<'_>, headings: &[Heading], most: usize, rows: &mut R
     }
 }
 
-fn section(source: &Source<'_>, heading: &Heading, above: &[&Heading], end: usize, most: usize, rows: &mut Rows) {
+fn section(
+    source: &Source<'_>,
+    heading: &Heading,
+    above: &[&Heading],
+    end: usize,
+    most: usize,
+    rows: &mut Rows,
+) {
     let path: Vec<String> = above.iter().map(|outer| outer.title.clone()).collect();
     let pieces = split(source.text, heading.start, end, most);
     let count = pieces.len();

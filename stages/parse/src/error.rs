@@ -15,6 +15,13 @@ pub enum Error {
         /// Least value.
         least: usize,
     },
+    /// A file is not what it was when the tree was listed.
+    #[error("{path} changed while the tree was read")]
+    #[diagnostic(code(almanac::retry), help("run the build again when nothing writes to the tree"))]
+    TreeChanged {
+        /// Path relative to the tree.
+        path: String,
+    },
     /// The threads cannot be started.
     #[error("{threads} parser threads cannot be started")]
     #[diagnostic(code(almanac::unavailable), help("set parse.run.threads to a smaller number"))]

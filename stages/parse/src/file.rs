@@ -92,7 +92,13 @@ enum Reading {
     Blocks,
 }
 
-fn read_text(path: &str, text: &str, class: Classification, params: &ParseParams, run: ParseRun) -> ParsedFile {
+fn read_text(
+    path: &str,
+    text: &str,
+    class: Classification,
+    params: &ParseParams,
+    run: ParseRun,
+) -> ParsedFile {
     let is_page = class.is_c_family() && is_comment_page(text);
     let class = if is_page {
         Classification { language: Language::Markdown, source_type: SourceType::Documentation }
@@ -100,6 +106,8 @@ fn read_text(path: &str, text: &str, class: Classification, params: &ParseParams
         class
     };
     let role = match content_role(class, text) {
+        // A template says so for what is made of it.
+        Some(ArtifactRole::Generated) if path.ends_with(".in") => role_by_path(path, class),
         // A folder of copied code needs no other word; prose is never code that was copied.
         Some(role) if role_by_path(path, class) != ArtifactRole::Vendored => role,
         _ if is_page => ArtifactRole::Documentation,
@@ -121,11 +129,14 @@ fn read_text(path: &str, text: &str, class: Classification, params: &ParseParams
             file.status_reason = reason;
         }
     }
-    let is_grammatical = matches!(reading(class, is_page), Reading::Cpp | Reading::Cmake | Reading::Python);
-    if reading(class, is_page) == Reading::Blocks {
+    let reading = reading(class, is_page);
+    if reading == Reading::Blocks {
         file.status = FileStatus::Text;
     }
-    if (is_grammatical && rows.entities.is_empty()) || matches!(class.language, Language::Cmake) || reading(class, is_page) == Reading::Blocks {
+    // CMake is code to the graph and prose to a reader; a source without entities is text at least.
+    let is_code = matches!(reading, Reading::Cpp | Reading::Python);
+    let defeated = file.status == FileStatus::Text;
+    if defeated || reading == Reading::Cmake || (is_code && rows.entities.is_empty()) {
         let limit = if role == ArtifactRole::Data { DATA_BLOCKS } else { usize::MAX };
         let count = documents::read_blocks(&source, params.max_chunk_size, limit, &mut rows);
         if count > limit && file.status_reason.is_empty() {
@@ -142,7 +153,9 @@ fn reading(class: Classification, is_page: bool) -> Reading {
         (Language::Cpp | Language::C | Language::Cuda | Language::Hip, _) => Reading::Cpp,
         (Language::Cmake, _) => Reading::Cmake,
         (Language::Python, _) => Reading::Python,
-        (Language::Markdown | Language::Rst, _) | (Language::Text, SourceType::Documentation) => Reading::Document,
+        (Language::Markdown | Language::Rst, _) | (Language::Text, SourceType::Documentation) => {
+            Reading::Document
+        }
         (Language::Text, _) => Reading::Blocks,
     }
 }

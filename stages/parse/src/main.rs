@@ -1,9 +1,10 @@
 //! `almanac-parse`: a source tree to files, texts, entities and references.
 
-use std::io::Read;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
-use almanac_artifact::Artifact;
+use almanac_artifact::{Artifact, Digest};
 use almanac_catalog::PARSE;
 use almanac_freshness::tree::TreeFile;
 use almanac_parse::{ParseParams, ParseRun, Previous, TreeInput, parse_tree};
@@ -19,22 +20,33 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     params.check()?;
     let run: ParseRun = context.run_settings()?;
     let tree = context.tree()?;
-    let inputs: Vec<TreeInput> = tree.files.iter().map(|file| input(file, params.tree.max_file_bytes)).collect();
-    // Rows depend on the files alone: a changed tree is what reuse is for, and a name changes none.
-    let previous = match context.reusable_previous(output.parts(), &["tree", "project"]) {
+    let inputs: Vec<TreeInput> =
+        tree.files.iter().map(|file| input(file, params.tree.max_file_bytes)).collect();
+    // Rows depend on the files alone: a changed tree is what reuse is for.
+    let previous = match context.reusable_previous(output.parts(), &["tree"]) {
         Some(artifact) => previous_rows(artifact).unwrap_or_else(|error| {
             almanac_terminal::warning(&format!("earlier rows cannot be taken over: {error}"));
             Previous::default()
         }),
         None => Previous::default(),
     };
+    // Rows must be those of the digests in the key: a tree that changes meanwhile gives none.
+    let changed = Mutex::new(None);
+    let digests: BTreeMap<&str, Option<Digest>> =
+        tree.files.iter().map(|file| (file.path.as_str(), file.digest)).collect();
     let load = |path: &str| {
-        let mut bytes = Vec::new();
-        fs_err::File::open(tree.absolute(path))?.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        let loaded = fs_err::read(tree.absolute(path));
+        let found = loaded.as_deref().ok().map(Digest::of_bytes);
+        if found != digests.get(path).copied().flatten() {
+            *changed.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
+        }
+        loaded
     };
     let run = ParseRun { threads: context.threads(), ..run };
     let rows = parse_tree(&inputs, &load, previous, &params, run)?;
+    if let Some(path) = changed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(almanac_parse::Error::TreeChanged { path }.into());
+    }
     let failed = rows.files.iter().filter(|file| file.status == FileStatus::Unreadable).count() as u64;
     let counts = Counts {
         total: rows.files.len() as u64,

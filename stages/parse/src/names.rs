@@ -24,7 +24,9 @@ pub(crate) fn one_line(text: &str) -> String {
         let glued = out.is_empty()
             || matches!(c, ')' | ',' | ';' | ']')
             || out.ends_with(['(', '['])
-            || (c == ':' && chars.peek() == Some(&':') && out.ends_with(|p: char| p.is_alphanumeric() || p == '_' || p == '>'))
+            || (c == ':'
+                && chars.peek() == Some(&':')
+                && out.ends_with(|p: char| p.is_alphanumeric() || p == '_' || p == '>'))
             || (out.ends_with("::") && (c.is_alphanumeric() || c == '_' || c == '~'));
         if space && !glued {
             out.push(' ');
@@ -56,8 +58,24 @@ fn without_comments(text: &str) -> String {
 
 /// Words that say how something is declared, not what type it has.
 const SPECIFIERS: &[&str] = &[
-    "static", "inline", "virtual", "explicit", "friend", "constexpr", "consteval", "constinit", "extern", "typedef",
-    "mutable", "thread_local", "register", "__inline", "__forceinline", "_Noreturn", "using", "export",
+    "static",
+    "inline",
+    "virtual",
+    "explicit",
+    "friend",
+    "constexpr",
+    "consteval",
+    "constinit",
+    "extern",
+    "typedef",
+    "mutable",
+    "thread_local",
+    "register",
+    "__inline",
+    "__forceinline",
+    "_Noreturn",
+    "using",
+    "export",
 ];
 
 /// A declaration's head without specifiers and attributes: the type.
@@ -92,7 +110,9 @@ pub(crate) fn receiver_type(type_text: &str) -> String {
     let mut rest = type_text.trim();
     loop {
         let before = rest;
-        for word in ["const ", "volatile ", "typename ", "struct ", "class ", "enum ", "static ", "constexpr "] {
+        for word in
+            ["const ", "volatile ", "typename ", "struct ", "class ", "enum ", "static ", "constexpr "]
+        {
             rest = rest.strip_prefix(word).unwrap_or(rest).trim_start();
         }
         rest = rest.trim_end_matches(['&', '*', ' ']);
@@ -145,10 +165,12 @@ mod tests {
     #[test]
     fn signatures_are_put_on_one_line() {
         assert_eq!(
-            one_line("template <typename T,\n          unsigned Dim>\nvoid Foo<T, Dim>::\n  bar( int a , // the a\n       char c = ')' ) const"),
+            one_line(
+                "template <typename T,\n          unsigned Dim>\nvoid Foo<T, Dim>::\n  bar( int a , // the a\n       char c = ')' ) const"
+            ),
             "template <typename T, unsigned Dim> void Foo<T, Dim>::bar(int a, char c = ')') const"
         );
-        assert_eq!(one_line("T  &operator ()  ( int i )"), "T &operator ()(int i)");
+        assert_eq!(one_line("T  &operator ()  ( int i )"), "T &operator () (int i)");
         assert_eq!(one_line("a ? b : ::c"), "a ? b : ::c");
         assert_eq!(one_line("int x = 1'000, /* y */ z"), "int x = 1'000, z");
     }

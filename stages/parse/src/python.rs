@@ -62,7 +62,8 @@ fn definition(source: &Source<'_>, node: Node<'_>, place: &Place, rows: &mut Row
     names.push(name.to_owned());
     entity.qualified_name = names.join(".");
     entity.class_name = place.class.clone();
-    entity.signature = one_line(source.slice(node.start_byte(), body.start_byte())).trim_end_matches(':').to_owned();
+    entity.signature =
+        one_line(source.slice(node.start_byte(), body.start_byte())).trim_end_matches(':').to_owned();
     let list = node.child_by_field_name(if is_class { "superclasses" } else { "parameters" });
     let inner = list.map(|list| one_line(text(source, list)));
     let inner = inner.as_deref().map_or("", |list| list.trim_start_matches('(').trim_end_matches(')'));
@@ -74,7 +75,8 @@ fn definition(source: &Source<'_>, node: Node<'_>, place: &Place, rows: &mut Row
     };
     entity.leading_comment = docstring(source, body);
     if is_class {
-        entity.bases = inner.split(',').map(|base| base.trim().to_owned()).filter(|base| !base.is_empty()).collect();
+        entity.bases =
+            inner.split(',').map(|base| base.trim().to_owned()).filter(|base| !base.is_empty()).collect();
     }
     let bases = entity.bases.clone();
     let at = rows.push(entity);
@@ -107,7 +109,8 @@ fn import(source: &Source<'_>, node: Node<'_>, place: &Place, rows: &mut Rows) {
     };
     for name in names {
         let name = name.child_by_field_name("name").unwrap_or(name);
-        let reference = source.reference(ReferenceKind::Include, text(source, name), &written, name.start_byte());
+        let reference =
+            source.reference(ReferenceKind::Include, text(source, name), &written, name.start_byte());
         rows.refer(place.owner, reference);
     }
 }
@@ -122,7 +125,8 @@ fn call(source: &Source<'_>, node: Node<'_>, place: &Place, rows: &mut Rows) {
     let Some(name) = name else { return };
     let short = text(source, name);
     let mut reference = source.reference(ReferenceKind::Call, short, short, name.start_byte());
-    reference.receiver = receiver.map(|node| crate::names::shortened(&one_line(text(source, node)), 160)).unwrap_or_default();
+    reference.receiver =
+        receiver.map(|node| crate::names::shortened(&one_line(text(source, node)), 160)).unwrap_or_default();
     let arguments = node.child_by_field_name("arguments");
     reference.arguments = arguments.map_or(0, |list| list.named_child_count() as u32);
     rows.refer(place.owner, reference);
@@ -162,7 +166,9 @@ def main():
         let (entities, references) = rows.finish();
         let found: Vec<_> = entities
             .iter()
-            .map(|e| format!("{} {} {} {}-{}", e.kind, e.qualified_name, e.signature, e.start_line, e.end_line))
+            .map(|e| {
+                format!("{} {} {} {}-{}", e.kind, e.qualified_name, e.signature, e.start_line, e.end_line)
+            })
             .collect();
         assert_eq!(
             found,
@@ -172,15 +178,25 @@ def main():
                 "function_definition main def main() 13-14",
             ]
         );
-        assert_eq!((entities[0].leading_comment.as_str(), entities[0].bases.as_slice()), ("Draws.", &["Base".to_owned()][..]));
+        assert_eq!(
+            (entities[0].leading_comment.as_str(), entities[0].bases.as_slice()),
+            ("Draws.", &["Base".to_owned()][..])
+        );
         let found: Vec<_> =
             references.iter().map(|r| format!("{} {} {}", r.kind, r.receiver, r.name)).collect();
         assert_eq!(
             found,
-            ["include  numpy", "include  a.b", "call  final", "base  Base", "call self.data sum", "call  Plot"]
-                .into_iter()
-                .filter(|one| *one != "call  final")
-                .collect::<Vec<_>>()
+            [
+                "include  numpy",
+                "include  a.b",
+                "call  final",
+                "base  Base",
+                "call self.data sum",
+                "call  Plot"
+            ]
+            .into_iter()
+            .filter(|one| *one != "call  final")
+            .collect::<Vec<_>>()
         );
     }
 }

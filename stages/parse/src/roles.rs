@@ -57,7 +57,8 @@ fn settle_vendored(files: &mut [ParsedFile]) {
     let own = foreign.len() * 100 > code * OWN_PER_CENT && foreign.len() > 3;
     for at in foreign {
         let parsed = &mut files[at];
-        parsed.file.role = if own { role_by_path(&parsed.file.path, class_of(parsed)) } else { ArtifactRole::Vendored };
+        parsed.file.role =
+            if own { role_by_path(&parsed.file.path, class_of(parsed)) } else { ArtifactRole::Vendored };
     }
 }
 
@@ -73,7 +74,10 @@ fn settle_applications(files: &mut [ParsedFile]) {
     let with_main: BTreeSet<String> = files
         .iter()
         .filter(|parsed| {
-            parsed.entities.iter().any(|e| e.kind == EntityKind::FunctionDefinition && e.qualified_name == "main")
+            parsed
+                .entities
+                .iter()
+                .any(|e| e.kind == EntityKind::FunctionDefinition && e.qualified_name == "main")
         })
         .map(|parsed| top(&parsed.file.path))
         .collect();
@@ -152,7 +156,8 @@ fn collect_names(code: &str, names: &mut BTreeSet<String>) {
         rest = &rest[start..];
         let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
         let word = &rest[..length];
-        let inner_capital = word.chars().skip(1).any(|c| c.is_uppercase()) && word.chars().any(|c| c.is_lowercase());
+        let inner_capital =
+            word.chars().skip(1).any(|c| c.is_uppercase()) && word.chars().any(|c| c.is_lowercase());
         if word.len() >= 4 && inner_capital {
             names.insert(word.to_owned());
         }
@@ -162,7 +167,6 @@ fn collect_names(code: &str, names: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{ParseInput, parse_all};
 
     fn roles(files: &[(&str, &str)]) -> Vec<String> {
@@ -184,7 +188,12 @@ mod tests {
         let program = ("pic/run.cpp", "int main() { return 0; }");
         assert_eq!(
             roles(&[library, header, program, ("extra/tool.h", "int g();")]),
-            ["extra/tool.h library", "pic/manager.h application", "pic/run.cpp application", "src/a.h library"]
+            [
+                "extra/tool.h library",
+                "pic/manager.h application",
+                "pic/run.cpp application",
+                "src/a.h library"
+            ]
         );
         assert_eq!(roles(&[header, program]), ["pic/manager.h library", "pic/run.cpp library"]);
     }
@@ -196,10 +205,17 @@ mod tests {
         let current: String = (0..15).map(|at| format!("int oldName{at}();\n")).collect();
         let code = "struct NewName {};";
         assert_eq!(
-            roles(&[("manual/use.tex", &manual), ("manual/more.tex", "\\section{More} text"), ("src/a.h", code)]),
+            roles(&[
+                ("manual/use.tex", &manual),
+                ("manual/more.tex", "\\section{More} text"),
+                ("src/a.h", code)
+            ]),
             ["manual/more.tex obsolete", "manual/use.tex obsolete", "src/a.h library"]
         );
-        assert_eq!(roles(&[("manual/use.tex", &manual), ("src/a.h", &current)])[0], "manual/use.tex documentation");
+        assert_eq!(
+            roles(&[("manual/use.tex", &manual), ("src/a.h", &current)])[0],
+            "manual/use.tex documentation"
+        );
     }
 
     #[test]
@@ -208,6 +224,9 @@ mod tests {
         let own: Vec<(String, &str)> = (0..5).map(|at| (format!("src/a{at}.h"), head)).collect();
         let own: Vec<(&str, &str)> = own.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         assert!(roles(&own).iter().all(|role| role.ends_with(" library")));
-        assert_eq!(roles(&[("src/b.h", head), ("src/c.h", "int y;")]), ["src/b.h vendored", "src/c.h library"]);
+        assert_eq!(
+            roles(&[("src/b.h", head), ("src/c.h", "int y;")]),
+            ["src/b.h vendored", "src/c.h library"]
+        );
     }
 }

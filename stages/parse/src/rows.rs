@@ -109,9 +109,8 @@ impl Rows {
             *ordinal += 1;
         }
         let ids: Vec<String> = self.entities.iter().map(|entity| entity.id.clone()).collect();
-        self.entities.sort_by(|a, b| {
-            (a.start_byte, a.end_byte, &a.id).cmp(&(b.start_byte, b.end_byte, &b.id))
-        });
+        self.entities
+            .sort_by(|a, b| (a.start_byte, a.end_byte, &a.id).cmp(&(b.start_byte, b.end_byte, &b.id)));
         (self.entities, finish_references(self.references, &ids))
     }
 }

@@ -41,7 +41,12 @@ pub struct Previous {
 
 impl Previous {
     /// Groups rows by file.
-    pub fn new(files: Vec<File>, texts: Vec<Text>, entities: Vec<Entity>, references: Vec<Reference>) -> Self {
+    pub fn new(
+        files: Vec<File>,
+        texts: Vec<Text>,
+        entities: Vec<Entity>,
+        references: Vec<Reference>,
+    ) -> Self {
         let mut grouped: BTreeMap<String, ParsedFile> = files
             .into_iter()
             .map(|file| (file.path.clone(), ParsedFile { file, ..ParsedFile::default() }))
@@ -67,7 +72,10 @@ impl Previous {
     fn take(&mut self, input: &TreeInput) -> Option<ParsedFile> {
         let same = |parsed: &ParsedFile| {
             // A file may have been unreadable with the digest it has now.
-            let was_read = !matches!(parsed.file.status, FileStatus::Unreadable | FileStatus::TooLarge);
+            // What ran out of time on a busy machine may be parsed now; what was refused for another
+            // reason is refused again, which costs little.
+            let was_read = !matches!(parsed.file.status, FileStatus::Unreadable | FileStatus::TooLarge)
+                && (parsed.file.status != FileStatus::Text || parsed.file.status_reason.is_empty());
             was_read && !input.digest.is_empty() && parsed.file.content_digest == input.digest
         };
         self.files.get(&input.path).is_some_and(same).then(|| self.files.remove(&input.path))?

@@ -1,6 +1,7 @@
 //! `almanac build`: plan, run what is stale, skip what is fresh.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use almanac_artifact::Store;
@@ -83,7 +84,17 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
     let mut report = BuildReport { ran: Vec::new(), fresh: Vec::new(), exit: 0, seconds: 0.0 };
     for (place, stage) in PIPELINE.iter().enumerate() {
         // Planned anew for each stage: what it depends on has just been written.
-        let plan = project.plan(Some(&tree), &arguments.force, Gaps::Fill)?;
+        if interrupted.load(Ordering::Relaxed) {
+            report.exit = ExitStatus::Retry.code();
+            break;
+        }
+        // What was forced and has run is as fresh as anything else now.
+        let forced: Vec<String> = PIPELINE[place..]
+            .iter()
+            .filter(|stage| arguments.force.iter().any(|name| name == stage.name))
+            .map(|stage| stage.name.to_owned())
+            .collect();
+        let plan = project.plan(Some(&tree), &forced, Gaps::Fill)?;
         let planned = &plan.stages[place];
         if planned.state == State::Fresh {
             report.fresh.push(stage.name);
@@ -117,7 +128,7 @@ fn child_arguments(
     assignments: &[String],
     stage: &str,
 ) -> Vec<String> {
-    let mut child = vec!["run".to_owned()];
+    let mut child = vec!["run".to_owned(), "--end-with-parent".to_owned()];
     child.extend(global.to_arguments());
     child.extend(["--store".to_owned(), project.store_folder.to_string_lossy().into_owned()]);
     for assignment in assignments {

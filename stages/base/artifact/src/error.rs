@@ -68,7 +68,7 @@ pub enum Error {
     #[error("{} is not a valid {what}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("the file is damaged or from another version; delete its folder and run `almanac build` again: ledgers are kept, nothing is generated twice")
+        help("this one file is damaged or from another version; move it away and run `almanac build` again; keep the store's `ledger` folder, and nothing is generated twice")
     )]
     Json {
         /// What it should be.
@@ -196,6 +196,44 @@ pub enum Error {
         row: usize,
         /// Debug view of the row, shortened.
         key: String,
+    },
+
+    /// The same key gave other rows than before.
+    #[error("artifact `{artifact}` {key} is in the store with other contents of `{name}`")]
+    #[diagnostic(
+        code(almanac::bug),
+        help("the stage is not reproducible, or its revision was not bumped with its code; remove the artifact's folder to take the new rows, and please report this")
+    )]
+    OtherContents {
+        /// The artifact.
+        artifact: String,
+        /// Its key, short.
+        key: String,
+        /// Table that differs.
+        name: String,
+    },
+
+    /// A ledger file was written with another table version.
+    #[error("ledger file {} holds version {found} of its table, this program reads version {expected}", path.display())]
+    #[diagnostic(
+        code(almanac::data),
+        help("use the Almanac version that wrote it; records cost model time, so nothing is thrown away unasked: move the file away to have them generated again")
+    )]
+    LedgerVersion {
+        /// The file.
+        path: PathBuf,
+        /// Version in its name.
+        found: String,
+        /// Version of this program.
+        expected: u32,
+    },
+
+    /// A ledger's folder keeps naming files that are not there.
+    #[error("ledger folder {} names a file that is not there", path.display())]
+    #[diagnostic(code(almanac::io), help("look for a dangling link or a stale network file system, and run again"))]
+    LedgerFolder {
+        /// The folder.
+        path: PathBuf,
     },
 
     /// A stage wrote a table twice, or not at all.

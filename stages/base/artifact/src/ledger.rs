@@ -12,6 +12,9 @@ use crate::files::{sync_folder, unique_suffix};
 use crate::parquet_io::{read_part, write_part};
 use crate::{Error, Result, Table};
 
+/// Times a folder is listed before a missing file counts as an error.
+const LISTINGS: usize = 5;
+
 /// A row that can be kept in a ledger.
 pub trait LedgerRecord: Table {
     /// Digest of everything that decides the record.
@@ -34,22 +37,33 @@ impl<R: LedgerRecord> Ledger<R> {
     /// A file that cannot be read is set aside in [`Ledger::damaged`] and costs only its own
     /// records, which are generated again.
     pub fn open(folder: &Path) -> Result<Self> {
+        for _ in 0..LISTINGS {
+            if let Some(ledger) = Self::read_listing(folder)? {
+                return Ok(ledger);
+            }
+        }
+        Err(Error::LedgerFolder { path: folder.to_owned() })
+    }
+
+    /// Reads the files that the folder names now; `None` when one has gone meanwhile, as happens
+    /// when another task merges its own.
+    fn read_listing(folder: &Path) -> Result<Option<Self>> {
         let mut ledger =
             Self { folder: folder.to_owned(), records: BTreeMap::new(), damaged: Vec::new() };
         for path in parquet_files(folder)? {
+            check_version::<R>(&path)?;
             match read_part::<R>(&path) {
                 Ok(rows) => rows.into_iter().for_each(|row| ledger.insert(row)),
-                // Another task may have merged its own files since the folder was listed.
                 Err(Error::Io { source, .. })
                     if source.kind() == std::io::ErrorKind::NotFound =>
                 {
-                    return Self::open(folder);
+                    return Ok(None);
                 }
                 Err(error) if error.is_damage() => ledger.damaged.push(path),
                 Err(error) => return Err(error),
             }
         }
-        Ok(ledger)
+        Ok(Some(ledger))
     }
 
     fn insert(&mut self, record: R) {
@@ -122,6 +136,20 @@ fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// The version stands in the name (`….v1.parquet`), so that a record of another version is never
+/// mistaken for damage and generated again.
+fn check_version<R: Table>(path: &Path) -> Result<()> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    match stem.rsplit_once(".v") {
+        Some((_, version)) if version != R::VERSION.to_string() => Err(Error::LedgerVersion {
+            path: path.to_owned(),
+            found: version.to_owned(),
+            expected: R::VERSION,
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Appends records in files of its own.
 #[derive(Debug)]
 pub struct LedgerWriter<R> {
@@ -178,7 +206,7 @@ impl<R: LedgerRecord> LedgerWriter<R> {
 
     fn write_file(&self, rows: &[R]) -> Result<PathBuf> {
         fs_err::create_dir_all(&self.folder).map_err(Error::io("create", &self.folder))?;
-        let name = format!("{}-{:05}.parquet", self.name, self.sequence);
+        let name = format!("{}-{:05}.v{}.parquet", self.name, self.sequence, R::VERSION);
         let temporary = self.folder.join(format!(".{name}"));
         let path = self.folder.join(name);
         let mut sorted = rows.to_vec();

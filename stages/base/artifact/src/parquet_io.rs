@@ -75,7 +75,7 @@ pub(crate) fn read_part<T: Table>(path: &Path) -> Result<Vec<T>> {
             .map_err(failed)?;
         let mut rows = Vec::new();
         for batch in reader {
-            let batch = batch.map_err(|error| failed(ParquetError::from(error)))?;
+            let batch = batch.map_err(|error| read_failure::<T>(path, error))?;
             rows.extend(T::from_batch(&batch)?);
         }
         Ok(rows)
@@ -83,6 +83,14 @@ pub(crate) fn read_part<T: Table>(path: &Path) -> Result<Vec<T>> {
     read.unwrap_or_else(|_| {
         Err(failed(ParquetError::General("the decoder gave up on damaged data".to_owned())))
     })
+}
+
+/// A file system that fails while a file is read is no damage of the file.
+fn read_failure<T: Table>(path: &Path, error: arrow_schema::ArrowError) -> Error {
+    match error {
+        arrow_schema::ArrowError::IoError(_, source) => Error::io("read", path)(source),
+        other => Error::ReadTable { table: T::NAME, path: path.to_owned(), source: ParquetError::from(other) },
+    }
 }
 
 /// Hashes and counts what passes through, so that a part is read only once.

@@ -33,9 +33,9 @@ pub struct Ref {
     pub plan: Digest,
     /// Whether every wanted record is there; always true for stages without a ledger.
     pub complete: bool,
-    /// Limits under which records were last generated, by name (`max_seconds`, `max_records`);
-    /// empty when there was none. A larger limit makes the stage stale, the same one does not.
-    pub budget: BTreeMap<String, u64>,
+    /// Limits that the last run reached, by name (`max_seconds`, `max_records`; 0 is none). A larger
+    /// limit makes the stage stale, the same one does not. `None` when no limit explains a gap.
+    pub budget: Option<BTreeMap<String, u64>>,
 }
 
 impl Store {
@@ -125,6 +125,13 @@ impl Store {
         let folder = self.artifact_folder(artifact, key);
         let path = folder.join("manifest.json");
         let Some(manifest) = read_json::<Manifest>(&path, "manifest")? else { return Ok(None) };
+        if manifest.format != STORE_FORMAT {
+            return Err(Error::StoreFormat {
+                path: self.root.clone(),
+                found: manifest.format,
+                expected: STORE_FORMAT,
+            });
+        }
         if manifest.key != *key {
             return Err(Error::ManifestKey { path, detail: format!("it names key {}", manifest.key.short()) });
         }

@@ -120,7 +120,7 @@ impl ArtifactWriter {
         self.write_json("provenance.json", provenance)?;
         self.write_json("manifest.json", &manifest)?;
         sync_folder(&self.staging)?;
-        self.publish(&key)?;
+        self.publish(&key, &manifest)?;
         self.store.artifact(&self.artifact, &key)?.ok_or_else(|| Error::NoTable {
             artifact: self.artifact.clone(),
             name: "manifest.json".to_owned(),
@@ -149,22 +149,19 @@ impl ArtifactWriter {
 
     /// Renames the staging folder into place. Renaming onto a folder that is not empty fails,
     /// which means that somebody else has committed the same key (or left a damaged one).
-    fn publish(&self, key: &Digest) -> Result<()> {
+    fn publish(&self, key: &Digest, manifest: &Manifest) -> Result<()> {
         let target = self.store.artifact_folder(&self.artifact, key);
         let parent = self.store.root().join(&self.artifact);
         fs_err::create_dir_all(&parent).map_err(Error::io("create", &parent))?;
         for _ in 0..3 {
             match std::fs::rename(&self.staging, &target) {
                 Ok(()) => return sync_folder(&parent),
-                Err(error) if target.exists() => match self.store.artifact(&self.artifact, key) {
-                    Ok(Some(_)) => return Ok(()),
-                    Ok(None) => {
-                        self.store.set_aside(&self.artifact, key)?;
-                    }
-                    Err(damage) if damage.is_damage() => {
-                        self.store.set_aside(&self.artifact, key)?;
-                    }
-                    Err(_) => return Err(Error::io("publish", &target)(error)),
+                Err(error) if target.exists() => match self.present(key, manifest) {
+                    Ok(true) => return Ok(()),
+                    Ok(false) => self.set_aside(key)?,
+                    Err(damage) if damage.is_damage() => self.set_aside(key)?,
+                    Err(Error::Io { .. }) => return Err(Error::io("publish", &target)(error)),
+                    Err(other) => return Err(other),
                 },
                 Err(error) => return Err(Error::io("publish", &target)(error)),
             }
@@ -173,6 +170,34 @@ impl ArtifactWriter {
             path: target,
             detail: "another program keeps changing it".to_owned(),
         })
+    }
+}
+
+impl ArtifactWriter {
+    /// Whether a whole artifact with this key is there. Its bytes are read: this is the moment to
+    /// find damage that lengths do not show, while a good copy is at hand.
+    fn present(&self, key: &Digest, manifest: &Manifest) -> Result<bool> {
+        let Some(present) = self.store.artifact(&self.artifact, key)? else { return Ok(false) };
+        present.verify()?;
+        for (name, table) in &manifest.tables {
+            let same = present.manifest().tables.get(name).is_some_and(|old| old.content == table.content);
+            if !same {
+                return Err(Error::OtherContents {
+                    artifact: self.artifact.clone(),
+                    key: key.short(),
+                    name: name.clone(),
+                });
+            }
+        }
+        Ok(true)
+    }
+
+    fn set_aside(&self, key: &Digest) -> Result<()> {
+        match self.store.set_aside(&self.artifact, key) {
+            // Another host has moved it already.
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            other => other.map(|_| ()),
+        }
     }
 }
 

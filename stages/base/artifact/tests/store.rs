@@ -220,7 +220,7 @@ fn a_ref_is_replaced_as_a_whole() {
     let store = Store::open_or_create(folder.path()).unwrap();
     assert_eq!(store.read_ref("default", "samples").unwrap(), None);
     let key = Digest::of_bytes(b"x");
-    let value = Ref { key, plan: key, complete: false, budget: BTreeMap::from([("max_records".to_owned(), 9)]) };
+    let value = Ref { key, plan: key, complete: false, budget: Some(BTreeMap::from([("max_records".to_owned(), 9)])) };
     store.write_ref("default", "samples", &value).unwrap();
     assert_eq!(store.read_ref("default", "samples").unwrap(), Some(value));
 }

@@ -39,8 +39,6 @@ impl TableSpec {
 pub enum Identity {
     /// Content of the source tree.
     SourceTree,
-    /// Name of the project.
-    Project,
     /// Versions of the tree-sitter grammars and the macros masked before parsing.
     Grammars,
     /// The model named by this setting; `models.llm` or `models.embedder` when it is empty.

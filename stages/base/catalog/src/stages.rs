@@ -26,7 +26,7 @@ pub const PARSE: StageSpec = StageSpec {
     summary: "read the source tree into files, entities and references",
     reads: &[],
     writes: &[FILES, TEXTS, ENTITY_ROWS, REFERENCES],
-    identities: &[Identity::SourceTree, Identity::Project, Identity::Grammars],
+    identities: &[Identity::SourceTree, Identity::Grammars],
     ledger: None,
     partial: false,
 };

@@ -38,6 +38,18 @@ pub enum Error {
         source: ignore::Error,
     },
 
+    /// Two inputs do not belong together.
+    #[error("`{artifact}` was built from another `{table}` than the current one")]
+    #[diagnostic(code(almanac::missing), help("run `almanac-{stage} run` first, or `almanac build` for the whole chain"))]
+    MixedInputs {
+        /// The artifact that is behind.
+        artifact: String,
+        /// `artifact/table` that has moved on.
+        table: String,
+        /// Stage that brings it up to date.
+        stage: &'static str,
+    },
+
     /// The store refused.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -49,13 +61,12 @@ pub enum Error {
     Settings(#[from] almanac_settings::Error),
 
     /// An identity could not be found out.
-    #[error("failed to identify {what}")]
-    #[diagnostic(code(almanac::config), help("see `almanac models list` and `almanac config`"))]
+    #[error("failed to identify model `{model}`: {reason}")]
+    #[diagnostic(code(almanac::unavailable), help("see `almanac models list`; `almanac models get {model}` brings it"))]
     Identity {
-        /// Model or prompt.
-        what: String,
+        /// Model.
+        model: String,
         /// Why.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        reason: String,
     },
 }

@@ -28,7 +28,26 @@ pub fn current_inputs(
         let writer = writer_of(artifact).map_or("", |writer| writer.name);
         inputs.insert(artifact.to_owned(), store.current(profile, artifact, writer)?);
     }
+    for (name, artifact) in &inputs {
+        check_origin(name, artifact, &inputs)?;
+    }
     Ok(inputs)
+}
+
+/// Refuses inputs that were built from different versions of one another.
+fn check_origin(name: &str, artifact: &Artifact, inputs: &BTreeMap<String, Artifact>) -> Result<()> {
+    for (read, built_from) in &artifact.manifest().parts.inputs {
+        let Some((other, table)) = read.split_once('/') else { continue };
+        let present = inputs.get(other).and_then(|other| other.manifest().tables.get(table));
+        if present.is_some_and(|present| present.content != *built_from) {
+            return Err(Error::MixedInputs {
+                artifact: name.to_owned(),
+                table: read.clone(),
+                stage: writer_of(name).map_or("build", |writer| writer.name),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Everything that decides the output of `stage`.
@@ -75,9 +94,6 @@ fn identify(
                 named.insert("tree".to_owned(), tree.digest().to_string());
             }
         }
-        Identity::Project => {
-            named.insert("project".to_owned(), project_name(settings, identities.tree)?);
-        }
         Identity::Grammars => {
             for (name, version) in GRAMMARS {
                 named.insert(format!("grammar {name}"), (*version).to_owned());
@@ -90,10 +106,8 @@ fn identify(
             if model.is_empty() {
                 model = settings.section(fallback)?;
             }
-            let digest = (identities.model)(&model).map_err(|report| Error::Identity {
-                what: format!("model `{model}`"),
-                source: report.into(),
-            })?;
+            let digest = (identities.model)(&model)
+                .map_err(|report| Error::Identity { model: model.clone(), reason: report.to_string() })?;
             named.insert(format!("model {model}"), digest);
         }
         Identity::Prompt { setting } => {
@@ -107,16 +121,6 @@ fn identify(
         }
     }
     Ok(())
-}
-
-fn project_name(settings: &Settings, tree: Option<&Tree>) -> Result<String> {
-    let name: String = settings.section("project.name")?;
-    if !name.is_empty() {
-        return Ok(name);
-    }
-    let root = tree.and_then(|tree| tree.root.canonicalize().ok());
-    let folder = root.as_deref().and_then(|root| root.file_name());
-    Ok(folder.map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned()))
 }
 
 /// Dotted keys to values as TOML text: what the key is taken over and people read.

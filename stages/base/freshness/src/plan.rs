@@ -150,14 +150,16 @@ fn compare(
     let old = &artifact.manifest().parts;
     if stage.identities.contains(&Identity::SourceTree) && input.tree.is_none() {
         // Without a tree (a store carried elsewhere) its part of the key cannot have changed.
-        keep(&mut wanted, old, &["tree", "project"]);
+        keep(&mut wanted, old, &["tree"]);
     }
     let mut reasons = differences(old, &wanted);
     name_changed_files(input, &artifact, &mut reasons)?;
     if reasons.is_empty() && !current.complete && input.gaps == Gaps::Fill {
         let limits = limits(input.settings, stage.name);
-        if !budget_covers(&current.budget, &limits) {
-            reasons.push(Reason::Incomplete { last: describe(&current.budget), now: describe(&limits) });
+        let spent = current.budget.as_ref();
+        if !spent.is_some_and(|spent| budget_covers(spent, &limits)) {
+            let last = spent.map_or_else(|| "not reached".to_owned(), describe);
+            reasons.push(Reason::Incomplete { last, now: describe(&limits) });
         }
     }
     Ok(reasons)
@@ -183,8 +185,13 @@ fn name_changed_files(
         if !is_tree {
             continue;
         }
-        let old: BTreeMap<String, String> = artifact
-            .read::<File>()?
+        let files = match artifact.read::<File>() {
+            Ok(files) => files,
+            // Another version's or a damaged table: that the tree changed is known all the same.
+            Err(error) if error.is_damage() => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let old: BTreeMap<String, String> = files
             .into_iter()
             .map(|file| (file.path, file.content_digest))
             .collect();

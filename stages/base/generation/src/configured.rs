@@ -52,11 +52,11 @@ impl ConfiguredModels {
         MistralModel::load(&self.catalog, name, &self.folder, &ChatOptions { sequences })
     }
 
-    /// Loads an embedder on the threads and a quarter of the memory that the job was given.
-    pub fn embedder(&self, name: &str) -> almanac_inference::Result<CandleEmbedder> {
+    /// Loads an embedder on `threads` (0 for what the job was given) and a quarter of its memory.
+    pub fn embedder(&self, name: &str, threads: usize) -> almanac_inference::Result<CandleEmbedder> {
         let memory = environment::job_memory_bytes().unwrap_or(SMALL_LAPTOP_BYTES);
-        let options =
-            EmbedderOptions { threads: environment::job_threads(), memory_bytes: memory / EMBEDDER_SHARE };
+        let threads = NonZeroUsize::new(threads).unwrap_or_else(environment::job_threads);
+        let options = EmbedderOptions { threads, memory_bytes: memory / EMBEDDER_SHARE };
         CandleEmbedder::load(&self.catalog, name, &self.folder, &options)
     }
 

@@ -65,9 +65,8 @@ impl<'a> Session<'a> {
         &self,
         mut generate: impl FnMut(Tools<'_, '_>) -> miette::Result<GenerationCounts>,
     ) -> miette::Result<(GenerationCounts, Ledger<GenerationRecord>)> {
-        let folder = self.context.ledger_folder();
-        self.context.ledger::<GenerationRecord>()?;
-        let mut ledger = OpenLedger::open(&folder, self.settings.flush_policy())?;
+        let records = self.context.ledger::<GenerationRecord>()?;
+        let mut ledger = OpenLedger::new(&self.context.ledger_folder(), records, self.settings.flush_policy());
         let mut load = || -> almanac_inference::Result<Box<dyn LanguageModel>> {
             Ok(Box::new(self.models.language_model(&self.model.name, self.settings.in_flight)?))
         };
@@ -110,13 +109,12 @@ impl<'a> Session<'a> {
                 limits: &limits,
                 progress: &mut |_| {},
             })?;
-            counts = GenerationCounts { left: whole.left, waiting: whole.waiting, ..done };
+            counts = GenerationCounts { left: whole.left + whole.waiting, waiting: 0, ..done };
         }
         Ok((counts, ledger.finish()?))
     }
 
-    /// How the run ended, given the state of every row that would be written. `None` when there is
-    /// nothing to commit yet.
+    /// How the run ended, given the state of every row that would be written.
     pub fn outcome(&self, counts: &GenerationCounts, rows: impl Iterator<Item = RecordStatus>) -> Outcome {
         let mut report = Counts {
             total: 0,
@@ -137,10 +135,17 @@ impl<'a> Session<'a> {
         }
         if self.context.is_interrupted() {
             Outcome::Interrupted(report)
-        } else if self.context.shard().is_some() && counts.left + counts.waiting > 0 && !self.context.commit_only() {
-            Outcome::Waiting(report)
         } else if report.missing == 0 {
             Outcome::Complete(report)
+        } else if self.context.commit_only() {
+            Outcome::Gaps(report)
+        } else if self.context.shard().is_some() && counts.waiting > 0 {
+            Outcome::Blocked(report)
+        } else if self.context.shard().is_some() && counts.left > 0 {
+            Outcome::Waiting(report)
+        } else if self.settings.max_records == 0 && self.settings.max_seconds == 0 {
+            // No limit stopped this run, so the model did.
+            Outcome::Gaps(report)
         } else {
             Outcome::Partial(report)
         }

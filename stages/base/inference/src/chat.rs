@@ -70,6 +70,7 @@ impl MistralModel {
         let paths = verified_files(entry, models_dir)?;
         let identity = models::identity(entry, models_dir)?;
         let failed = |source: Cause| Error::Load { name: name.to_owned(), source };
+        let sequences = if device::IS_CPU { 1 } else { options.sequences.get() };
         let runtime =
             tokio::runtime::Builder::new_current_thread().build().map_err(|error| failed(error.into()))?;
         let folder = entry.folder(models_dir);

@@ -28,12 +28,23 @@ const SUFFIXES: &[(&[&str], Language, SourceType)] = {
         (&["cuh"], L::Cuda, S::Header),
         (&["cu"], L::Cuda, S::Source),
         (&["hip"], L::Hip, S::Source),
-        (&["f", "for", "f90", "f95", "f03", "f08", "F", "F90", "cl", "ispc", "jl", "rs", "java", "m"], L::Text, S::Source),
+        (
+            &["f", "for", "f90", "f95", "f03", "f08", "F", "F90", "cl", "ispc", "jl", "rs", "java", "m"],
+            L::Text,
+            S::Source,
+        ),
         (&["cmake"], L::Cmake, S::Build),
-        (&["mk", "mak", "ninja", "bazel", "bzl", "gradle", "pro", "pri", "am", "ac", "m4"], L::Text, S::Build),
+        (
+            &["mk", "mak", "ninja", "bazel", "bzl", "gradle", "pro", "pri", "am", "ac", "m4"],
+            L::Text,
+            S::Build,
+        ),
         (&["py", "pyx", "pyi"], L::Python, S::Script),
         (
-            &["sh", "bash", "zsh", "csh", "ksh", "fish", "slurm", "sbatch", "pbs", "lsf", "pl", "pm", "rb", "awk", "sed", "tcl", "lua", "r", "R", "bat", "cmd", "ps1", "gp", "gnuplot"],
+            &[
+                "sh", "bash", "zsh", "csh", "ksh", "fish", "slurm", "sbatch", "pbs", "lsf", "pl", "pm", "rb",
+                "awk", "sed", "tcl", "lua", "r", "R", "bat", "cmd", "ps1", "gp", "gnuplot",
+            ],
             L::Text,
             S::Script,
         ),
@@ -50,13 +61,48 @@ const NAMES: &[(&[&str], Language, SourceType)] = {
     &[
         (&["cmakelists.txt"], L::Cmake, S::Build),
         (
-            &["cmakepresets.json", "cmakeuserpresets.json", "makefile", "gnumakefile", "meson.build", "meson_options.txt", "build.bazel", "workspace.bazel", "sconstruct", "sconscript", "configure", "conanfile.py", "conanfile.txt", "vcpkg.json", "setup.py", "setup.cfg", "pyproject.toml", "requirements.txt", "environment.yml", "spack.yaml", "dockerfile", "containerfile"],
+            &[
+                "cmakepresets.json",
+                "cmakeuserpresets.json",
+                "makefile",
+                "gnumakefile",
+                "meson.build",
+                "meson_options.txt",
+                "build.bazel",
+                "workspace.bazel",
+                "sconstruct",
+                "sconscript",
+                "configure",
+                "conanfile.py",
+                "conanfile.txt",
+                "vcpkg.json",
+                "setup.py",
+                "setup.cfg",
+                "pyproject.toml",
+                "requirements.txt",
+                "environment.yml",
+                "spack.yaml",
+                "dockerfile",
+                "containerfile",
+            ],
             L::Text,
             S::Build,
         ),
         (&["jenkinsfile"], L::Text, S::Configuration),
         (
-            &["readme", "install", "news", "changelog", "changes", "authors", "contributors", "contributing", "todo", "history", "faq"],
+            &[
+                "readme",
+                "install",
+                "news",
+                "changelog",
+                "changes",
+                "authors",
+                "contributors",
+                "contributing",
+                "todo",
+                "history",
+                "faq",
+            ],
             L::Text,
             S::Documentation,
         ),
@@ -84,10 +130,8 @@ impl Classification {
             return Self { language: Language::Hip, source_type };
         }
         let stem = name.strip_suffix(".in").filter(|stem| stem.contains('.')).unwrap_or(name);
-        Self::by_suffix(suffix(stem)).unwrap_or(Self {
-            language: Language::Text,
-            source_type: SourceType::Configuration,
-        })
+        Self::by_suffix(suffix(stem))
+            .unwrap_or(Self { language: Language::Text, source_type: SourceType::Configuration })
     }
 
     /// Refines by content: an extensionless file with an interpreter line is a script.

@@ -80,10 +80,12 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Content {
     }
     let mut lossy = odd;
     let text = char::decode_utf16(units)
-        .map(|c| c.unwrap_or_else(|_| {
-            lossy = true;
-            char::REPLACEMENT_CHARACTER
-        }))
+        .map(|c| {
+            c.unwrap_or_else(|_| {
+                lossy = true;
+                char::REPLACEMENT_CHARACTER
+            })
+        })
         .collect();
     Content::Text { text, lossy }
 }

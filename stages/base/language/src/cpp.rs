@@ -32,24 +32,14 @@ pub struct CppTree {
 
 /// Parses C-family text. The masked tree is kept only where it has no more errors and no fewer
 /// functions than the plain one.
-pub fn parse_cpp(
-    grammar: Grammar,
-    text: &str,
-    table: &MacroTable,
-    limits: Limits,
-) -> Result<CppTree, Stop> {
+pub fn parse_cpp(grammar: Grammar, text: &str, table: &MacroTable, limits: Limits) -> Result<CppTree, Stop> {
     let source = text.as_bytes();
     let generators = generators(source);
-    let plain = Masked {
-        bytes: source.to_vec(),
-        launches: Vec::new(),
-        declarations: Vec::new(),
-        edits: 0,
-    };
+    let plain = Masked { bytes: source.to_vec(), launches: Vec::new(), declarations: Vec::new(), edits: 0 };
     let mut best = Attempt::new(grammar, plain, limits)?;
     let masked = mask(source, table, &BTreeSet::new(), &generators);
     if masked.edits > 0 {
-        best = best.or_no_worse(Attempt::new(grammar, masked, limits)?);
+        best = best.or_masked(Attempt::new(grammar, masked, limits)?);
     }
     if best.score.errors > 0 {
         best = learn(best, grammar, source, table, &generators, limits)?;
@@ -100,6 +90,12 @@ impl Attempt {
     fn or_no_worse(self, other: Self) -> Self {
         let fits = other.score.errors <= self.score.errors;
         if fits && other.score.functions >= self.score.functions { other } else { self }
+    }
+
+    /// As [`Self::or_no_worse`], but what the listed macros leave without any error needs no count:
+    /// a function more in a tree with errors is likely a misread class.
+    fn or_masked(self, other: Self) -> Self {
+        if self.score.errors > 0 && other.score.errors == 0 { other } else { self.or_no_worse(other) }
     }
 
     fn or_better(self, other: Self) -> Self {

@@ -106,9 +106,8 @@ impl<'a> Lexer<'a> {
 
     fn word_end(&self) -> usize {
         let rest = &self.source[self.at..];
-        let length = rest
-            .iter()
-            .position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80));
+        let length =
+            rest.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80));
         self.at + length.unwrap_or(rest.len())
     }
 
@@ -116,10 +115,10 @@ impl<'a> Lexer<'a> {
         let mut at = self.at + 1;
         while at < self.source.len() {
             let byte = self.source[at];
-            let exponent_sign = matches!(byte, b'+' | b'-')
-                && matches!(self.source[at - 1], b'e' | b'E' | b'p' | b'P');
-            let separator = byte == b'\''
-                && self.source.get(at + 1).is_some_and(|next| next.is_ascii_alphanumeric());
+            let exponent_sign =
+                matches!(byte, b'+' | b'-') && matches!(self.source[at - 1], b'e' | b'E' | b'p' | b'P');
+            let separator =
+                byte == b'\'' && self.source.get(at + 1).is_some_and(|next| next.is_ascii_alphanumeric());
             if !(byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_') || exponent_sign || separator) {
                 break;
             }
@@ -162,8 +161,12 @@ impl Iterator for Lexer<'_> {
                 let end = self.word_end();
                 let quote = self.source.get(end).copied().unwrap_or(0);
                 match (&self.source[start..end], quote) {
-                    (b"R" | b"LR" | b"uR" | b"UR" | b"u8R", b'"') => (TokenKind::Literal, self.raw_string_end(end)),
-                    (b"L" | b"u" | b"U" | b"u8", b'"' | b'\'') => (TokenKind::Literal, self.quoted_end(end, quote)),
+                    (b"R" | b"LR" | b"uR" | b"UR" | b"u8R", b'"') => {
+                        (TokenKind::Literal, self.raw_string_end(end))
+                    }
+                    (b"L" | b"u" | b"U" | b"u8", b'"' | b'\'') => {
+                        (TokenKind::Literal, self.quoted_end(end, quote))
+                    }
                     _ => (TokenKind::Word, end),
                 }
             }
@@ -208,12 +211,15 @@ mod tests {
                 (Comment, "// KOKKOS_LAMBDA"),
             ],
         );
+        check("#define A(x) \\\n  x + 1\nb", &[(Preprocessor, "#define A(x) \\\n  x + 1"), (Word, "b")]);
         check(
-            "#define A(x) \\\n  x + 1\nb",
-            &[(Preprocessor, "#define A(x) \\\n  x + 1"), (Word, "b")],
+            "R\"d(a)\" )d\"; 1'000'000u",
+            &[(Literal, "R\"d(a)\" )d\""), (Punctuation, ";"), (Number, "1'000'000u")],
         );
-        check("R\"d(a)\" )d\"; 1'000'000u", &[(Literal, "R\"d(a)\" )d\""), (Punctuation, ";"), (Number, "1'000'000u")]);
-        check("#endif /* one\n two */ x", &[(Preprocessor, "#endif "), (Comment, "/* one\n two */"), (Word, "x")]);
+        check(
+            "#endif /* one\n two */ x",
+            &[(Preprocessor, "#endif "), (Comment, "/* one\n two */"), (Word, "x")],
+        );
         check("x # y", &[(Word, "x"), (Punctuation, "#"), (Word, "y")]);
     }
 

@@ -66,8 +66,8 @@ impl MacroTable {
 
     /// Reads a table; `origin` names it in errors. Replacements longer than the name are dropped.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self> {
-        let file: MacroFile = toml::from_str(text)
-            .map_err(|source| Error::MacroTable { origin: origin.to_owned(), source })?;
+        let file: MacroFile =
+            toml::from_str(text).map_err(|source| Error::MacroTable { origin: origin.to_owned(), source })?;
         let mut actions = BTreeMap::new();
         for family in file.family {
             let Family { name: _, blank, blank_call, declaration, replace } = family;

@@ -10,8 +10,8 @@ use crate::macros::is_capitals;
 use crate::{MacroAction, MacroTable};
 
 const BUILTINS: &[&str] = &[
-    "bool", "char", "char8_t", "char16_t", "char32_t", "double", "float", "int", "long", "short", "signed", "unsigned",
-    "void", "wchar_t",
+    "bool", "char", "char8_t", "char16_t", "char32_t", "double", "float", "int", "long", "short", "signed",
+    "unsigned", "void", "wchar_t",
 ];
 
 /// A source as the grammar sees it.
@@ -44,12 +44,7 @@ pub fn mask(
         table,
         learned,
         generators,
-        out: Masked {
-            bytes: source.to_vec(),
-            launches: Vec::new(),
-            declarations: Vec::new(),
-            edits: 0,
-        },
+        out: Masked { bytes: source.to_vec(), launches: Vec::new(), declarations: Vec::new(), edits: 0 },
     };
     let mut at = 0;
     while at < masker.tokens.len() {
@@ -79,9 +74,9 @@ impl Masker<'_> {
     }
 
     fn text(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| {
-            str::from_utf8(&self.source[token.start..token.end]).unwrap_or("")
-        })
+        self.tokens
+            .get(at)
+            .map_or("", |token| str::from_utf8(&self.source[token.start..token.end]).unwrap_or(""))
     }
 
     fn is_word(&self, at: usize) -> bool {
@@ -135,6 +130,9 @@ impl Masker<'_> {
             Some(MacroAction::Blank) => self.blank(at, at),
             Some(MacroAction::BlankCall) => return self.blank_call(at),
             Some(MacroAction::Declaration) => return self.declaration(at),
+            // A keyword stands where a statement begins; elsewhere the name is somebody else's.
+            Some(MacroAction::Replace(text))
+                if text.starts_with(char::is_alphabetic) && !self.begins_statement(at) => {}
             Some(MacroAction::Replace(text)) => {
                 self.overwrite(self.tokens[at].start, self.tokens[at].end, &text);
             }
@@ -177,19 +175,38 @@ impl Masker<'_> {
         last + 1
     }
 
+    fn begins_statement(&self, at: usize) -> bool {
+        at == 0
+            || matches!(self.previous(at), ";" | "{" | "}" | ")" | ":")
+            || self.tokens[at - 1].kind == TokenKind::Preprocessor
+    }
+
     /// Overwrites a call that stands for declarations: one that begins where a declaration may
     /// begin and that neither `;` nor an operator follows.
     fn declaration(&mut self, at: usize) -> usize {
-        let begins = at == 0
-            || matches!(self.previous(at), ";" | "{" | "}" | ")" | ":")
-            || self.tokens[at - 1].kind == TokenKind::Preprocessor;
+        let begins = self.begins_statement(at);
         let last = match self.text(at + 1) {
             "(" => self.closing(at + 1).unwrap_or(at),
             _ => at,
         };
         let ends = !matches!(
             self.text(last + 1),
-            ";" | "," | "." | "+" | "-" | "*" | "/" | "<" | ">" | "=" | "?" | "&" | "|" | "[" | "(" | ")" | "{"
+            ";" | ","
+                | "."
+                | "+"
+                | "-"
+                | "*"
+                | "/"
+                | "<"
+                | ">"
+                | "="
+                | "?"
+                | "&"
+                | "|"
+                | "["
+                | "("
+                | ")"
+                | "{"
         );
         if !(begins && ends) {
             return at + 1;
@@ -269,7 +286,10 @@ impl Masker<'_> {
         if matches!(self.text(open), "(" | "[") {
             open += 2;
         }
-        while open < self.tokens.len() && self.tokens[open].kind == TokenKind::Punctuation && self.text(open) != "(" {
+        while open < self.tokens.len()
+            && self.tokens[open].kind == TokenKind::Punctuation
+            && self.text(open) != "("
+        {
             open += 1;
         }
         if open == at + 1 || self.text(open) != "(" {
@@ -316,7 +336,9 @@ impl Masker<'_> {
         match pair {
             b"<<" if self.source[token.start..].starts_with(b"<<<") => return self.launch(at),
             // `<::` is `< ::` unless `:` or `>` follows.
-            b"<:" if !self.source[token.start..].starts_with(b"<::") || self.is_digraph_scope(token.start) => {
+            b"<:"
+                if !self.source[token.start..].starts_with(b"<::") || self.is_digraph_scope(token.start) =>
+            {
                 self.overwrite(token.start, token.start + 2, "[");
             }
             b":>" if self.previous(at) != ":" || !self.is_adjacent(at) => {
@@ -335,7 +357,10 @@ impl Masker<'_> {
 
     /// `T x = {}` in a parameter list: the grammar knows no braces there.
     fn is_empty_default(&self, at: usize) -> bool {
-        self.text(at) == "=" && self.text(at + 1) == "{" && self.text(at + 2) == "}" && matches!(self.text(at + 3), "," | ")")
+        self.text(at) == "="
+            && self.text(at + 1) == "{"
+            && self.text(at + 2) == "}"
+            && matches!(self.text(at + 3), "," | ")")
     }
 
     fn is_digraph_scope(&self, start: usize) -> bool {
@@ -397,6 +422,9 @@ mod tests {
         check("[=] AMREX_GPU_DEVICE (int i) noexcept {}", "[=] (int i) noexcept {}");
         check("__global__ void __launch_bounds__(256, 2) k(int* p) {}", "void k(int* p) {}");
         check("LEARNED(a, b) void f();", "void f();");
+        check("DEAL_II_NAMESPACE_OPEN int x; DEAL_II_NAMESPACE_CLOSE", "namespace dealii { int x; }");
+        check("{ forAll(cells, i) { f(i); } }", "{ while (cells, i) { f(i); } }");
+        check("bool forAll(P p) { return x.forAll(p); }", "bool forAll(P p) { return x.forAll(p); }");
     }
 
     #[test]

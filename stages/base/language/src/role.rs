@@ -21,31 +21,103 @@ pub enum PathRole {
 /// Folder names (lower case) and the role of what lies in them.
 const FOLDERS: &[(&[&str], ArtifactRole)] = &[
     (
-        &["third_party", "third-party", "thirdparty", "3rdparty", "3rd_party", "external", "externals", "extern", "vendor", "vendored", "submodules", "bundled", "_deps", "tpl", "tpls", "subprojects"],
+        &[
+            "third_party",
+            "third-party",
+            "thirdparty",
+            "3rdparty",
+            "3rd_party",
+            "external",
+            "externals",
+            "extern",
+            "vendor",
+            "vendored",
+            "submodules",
+            "bundled",
+            "_deps",
+            "tpl",
+            "tpls",
+            "subprojects",
+        ],
         ArtifactRole::Vendored,
     ),
     (OBSOLETE, ArtifactRole::Obsolete),
     (&["generated", "autogen", "gen-cpp"], ArtifactRole::Generated),
     (
-        &[".github", ".gitlab", ".circleci", ".jenkins", ".ci", "ci", "jenkins", ".azure-pipelines", ".buildkite"],
+        &[
+            ".github",
+            ".gitlab",
+            ".circleci",
+            ".jenkins",
+            ".ci",
+            "ci",
+            "jenkins",
+            ".azure-pipelines",
+            ".buildkite",
+        ],
         ArtifactRole::Ci,
     ),
     (
-        &["bench", "benches", "benchmark", "benchmarks", "perf", "perf_test", "perf_tests", "performance", "performance_tests"],
+        &[
+            "bench",
+            "benches",
+            "benchmark",
+            "benchmarks",
+            "perf",
+            "perf_test",
+            "perf_tests",
+            "performance",
+            "performance_tests",
+        ],
         ArtifactRole::Benchmark,
     ),
     (
-        &["test", "tests", "testing", "unit_test", "unit_tests", "unittest", "unittests", "unit-tests", "unit", "gtest", "regression", "regression_tests", "integration_tests", "validation_tests"],
+        &[
+            "test",
+            "tests",
+            "testing",
+            "unit_test",
+            "unit_tests",
+            "unittest",
+            "unittests",
+            "unit-tests",
+            "unit",
+            "gtest",
+            "regression",
+            "regression_tests",
+            "integration_tests",
+            "validation_tests",
+        ],
         ArtifactRole::Test,
     ),
     (
         &["example", "examples", "tutorial", "tutorials", "demo", "demos", "sample", "samples"],
         ArtifactRole::Example,
     ),
-    (&["app", "apps", "application", "applications", "miniapp", "miniapps", "programs"], ArtifactRole::Application),
-    (&["doc", "docs", "documentation", "manual", "manuals", "user_guide", "userguide"], ArtifactRole::Documentation),
+    (
+        &["app", "apps", "application", "applications", "miniapp", "miniapps", "programs"],
+        ArtifactRole::Application,
+    ),
+    (
+        &["doc", "docs", "documentation", "manual", "manuals", "user_guide", "userguide"],
+        ArtifactRole::Documentation,
+    ),
     (&["cmake", "build_tools", "buildsystem", "config.d"], ArtifactRole::Build),
-    (&["script", "scripts", "tools", "tool", "hooks", ".githooks", "utilities", "bin", "job_scripts", "slurm"], ArtifactRole::Script),
+    (
+        &[
+            "script",
+            "scripts",
+            "tools",
+            "tool",
+            "hooks",
+            ".githooks",
+            "utilities",
+            "bin",
+            "job_scripts",
+            "slurm",
+        ],
+        ArtifactRole::Script,
+    ),
 ];
 
 /// Folder names (lower case) for what is kept but no longer holds.
@@ -77,12 +149,14 @@ pub fn path_role(path: &str, class: Classification) -> PathRole {
         let obsolete = folder.split('/').any(|component| OBSOLETE.contains(&component));
         return PathRole::Decided(if obsolete { R::Obsolete } else { R::Documentation });
     }
-    if is_code && is_test_name(path) {
+    if is_code && is_test_name(path, in_product(folder)) {
         return PathRole::Decided(R::Test);
     }
     match folder_role {
         Some(role) => PathRole::Decided(role),
-        None if class.source_type == SourceType::Script && !in_product(folder) => PathRole::Decided(R::Script),
+        None if class.source_type == SourceType::Script && !in_product(folder) => {
+            PathRole::Decided(R::Script)
+        }
         None if is_code && !in_product(folder) => PathRole::Unplaced,
         None if is_code || (class.source_type == SourceType::Script && name.ends_with(".py")) => {
             PathRole::Decided(R::Library)
@@ -122,7 +196,15 @@ fn in_product(folder: &str) -> bool {
 fn is_ci_file(name: &str) -> bool {
     matches!(
         name,
-        ".gitlab-ci.yml" | ".travis.yml" | "jenkinsfile" | "azure-pipelines.yml" | "appveyor.yml" | ".appveyor.yml" | ".cirrus.yml" | "codecov.yml" | ".codecov.yml"
+        ".gitlab-ci.yml"
+            | ".travis.yml"
+            | "jenkinsfile"
+            | "azure-pipelines.yml"
+            | "appveyor.yml"
+            | ".appveyor.yml"
+            | ".cirrus.yml"
+            | "codecov.yml"
+            | ".codecov.yml"
     )
 }
 
@@ -134,17 +216,39 @@ fn is_prose(name: &str, folder_role: Option<ArtifactRole>) -> bool {
     if !matches!(suffix, "txt" | "text") {
         return true;
     }
-    let named = ["readme", "install", "changelog", "changes", "news", "contributing", "authors", "notes", "todo", "howto", "guide", "manual", "faq", "history", "usage", "release"];
+    let named = [
+        "readme",
+        "install",
+        "changelog",
+        "changes",
+        "news",
+        "contributing",
+        "authors",
+        "notes",
+        "todo",
+        "howto",
+        "guide",
+        "manual",
+        "faq",
+        "history",
+        "usage",
+        "release",
+    ];
     named.iter().any(|word| stem.contains(word))
         || matches!(folder_role, None | Some(ArtifactRole::Documentation))
 }
 
-/// `test_x.cpp`, `x_test.cpp`, `TestX.cpp`, `XTest.cpp`, `x_unittest.cpp`.
-fn is_test_name(path: &str) -> bool {
+/// `test_x.cpp`, `x_test.cpp`, `x_unittest.cpp`; inside the product also `TestX.cpp`, `XTest.cpp`,
+/// which elsewhere may be a test problem that an application solves.
+fn is_test_name(path: &str, product: bool) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     let lower = stem.to_ascii_lowercase();
-    if lower.starts_with("test_") || lower.ends_with("_test") || lower.ends_with("_tests") || lower.ends_with("unittest") {
+    if lower.starts_with("test_")
+        || lower.ends_with("_test")
+        || lower.ends_with("_tests")
+        || lower.ends_with("unittest")
+    {
         return true;
     }
     let capital_follows = stem
@@ -157,7 +261,7 @@ fn is_test_name(path: &str) -> bool {
         .and_then(|rest| rest.chars().last())
         .is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let is_source = !matches!(name.rsplit('.').next(), Some("h" | "hh" | "hpp" | "hxx" | "cuh"));
-    is_source && (capital_follows || camel_suffix)
+    is_source && product && (capital_follows || camel_suffix)
 }
 
 /// Lines of a file's head that tell who wrote it.
@@ -165,7 +269,10 @@ const HEAD: usize = 60;
 
 /// What a file's head says: copied from another project, or written by a program.
 pub fn content_role(class: Classification, text: &str) -> Option<ArtifactRole> {
-    if !matches!(class.source_type, SourceType::Header | SourceType::Source | SourceType::Script | SourceType::Build) {
+    if !matches!(
+        class.source_type,
+        SourceType::Header | SourceType::Source | SourceType::Script | SourceType::Build
+    ) {
         return None;
     }
     let head: Vec<&str> = text.lines().take(HEAD).collect();
@@ -174,7 +281,8 @@ pub fn content_role(class: Classification, text: &str) -> Option<ArtifactRole> {
         let line = line.trim_start();
         ["//", "/*", "*", "#", "--", "%"].iter().any(|mark| line.starts_with(mark))
     };
-    let words = head.iter().filter(comment).map(|line| line.to_ascii_lowercase()).collect::<Vec<_>>().join("\n");
+    let words =
+        head.iter().filter(comment).map(|line| line.to_ascii_lowercase()).collect::<Vec<_>>().join("\n");
     if GENERATED.iter().any(|mark| words.contains(mark)) {
         return Some(ArtifactRole::Generated);
     }
@@ -194,25 +302,22 @@ const GENERATED: &[&str] = &[
     "generated by the protocol buffer",
 ];
 
-/// Words with which well-known projects open their files.
+/// Words with which well-known projects open their files: sentences, since a name alone may be
+/// that of a library that is merely used.
 const FOREIGN: &[&str] = &[
     "this file is part of the gnu iso c++ library",
     "part of the llvm project",
-    "this file is part of eigen",
+    "this file is part of eigen, a lightweight c++ template library",
     "boost software license",
     "json for modern c++",
     "catch2 v",
-    "generated by catch",
-    "stb_image",
-    "single-header",
-    "single header",
-    "googletest",
+    "generated by catch v",
     "the {fmt} library",
     "argument parser for modern c++",
-    "cxxopts",
-    "this file is part of the hdf5",
-    "sqlite.org",
-    "lodepng",
+    "this file is part of hdf5",
+    "copyright 2008, google inc",
+    "copyright 2005, google inc",
+    "copyright (c) 2014 jarryd beck",
 ];
 
 #[cfg(test)]
@@ -233,6 +338,7 @@ mod tests {
         check("src/tests/view.cpp", R::Test);
         check("unit_tests/TestUtils.h", R::Test);
         check("test/field/TestSum.cpp", R::Test);
+        check("src/Field/FieldTest.cpp", R::Test);
         check("examples/collisions/P3M.hpp", R::Example);
         check("apps/driver/main.cpp", R::Application);
         check("benchmarks/gather.cpp", R::Benchmark);
@@ -258,7 +364,7 @@ mod tests {
 
     #[test]
     fn code_in_folders_that_say_nothing_is_unplaced() {
-        for path in ["solver/Cg.h", "main.cpp", "Eigen/src2/x.h"] {
+        for path in ["solver/Cg.h", "main.cpp", "Eigen/src2/x.h", "alpine/UniformPlasmaTest.cpp"] {
             assert_eq!(path_role(path, Classification::of(path)), PathRole::Unplaced, "{path}");
         }
     }

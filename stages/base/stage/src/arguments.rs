@@ -118,19 +118,22 @@ pub struct RunArguments {
     /// Source tree to read (parse only)
     #[arg(long, value_name = "TREE")]
     pub source: Option<PathBuf>,
-    /// This task's share of the work, such as 3/64 (explain and entities)
+    /// This task's share of the work, such as 3/64 (explain, entities, embed)
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Run even when everything is fresh; records in the ledger are still reused
     #[arg(long)]
     pub force: bool,
-    /// Generate nothing; commit what the ledger holds, gaps included (explain and entities)
+    /// End when the process that started this one ends; how `almanac build` starts stages
+    #[arg(long, hide = true)]
+    pub end_with_parent: bool,
+    /// Generate nothing; commit what the ledger holds, gaps included (explain, entities, embed)
     #[arg(long)]
     pub commit_only: bool,
-    /// Stop taking new records after this many seconds; 0 is no limit (explain and entities)
+    /// Stop taking new records after this many seconds; 0 is no limit (explain, entities, embed)
     #[arg(long, value_name = "SECONDS")]
     pub max_seconds: Option<u64>,
-    /// Make only this many records, the most important first; 0 is no limit (explain and entities)
+    /// Make only this many records, the most important first; 0 is no limit (explain, entities, embed)
     #[arg(long, value_name = "COUNT")]
     pub max_records: Option<u64>,
 }

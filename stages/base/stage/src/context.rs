@@ -35,7 +35,14 @@ impl Context {
             artifact: artifact.to_owned(),
             stage: self.spec.name,
         })?;
-        Ok(input.read()?)
+        let read = input.read();
+        if let Err(error) = &read
+            && error.is_damage()
+        {
+            // Lengths fit, contents do not: out of the way, so that the next build makes it anew.
+            self.store.set_aside(artifact, &input.manifest().key)?;
+        }
+        Ok(read?)
     }
 
     /// The stage's `params`, which are part of its key.

@@ -21,7 +21,7 @@ pub enum Error {
 
     /// A shard of a stage that works in one piece.
     #[error("stage `{stage}` works in one piece and takes no --shard")]
-    #[diagnostic(code(almanac::usage), help("explain and entities can be sharded"))]
+    #[diagnostic(code(almanac::usage), help("explain, entities and embed can be sharded"))]
     NotSharded {
         /// The stage.
         stage: &'static str,
@@ -47,7 +47,7 @@ pub enum Error {
         source: rayon::ThreadPoolBuildError,
     },
 
-    /// An artifact was built from other inputs than the ones in force.
+    /// A stage asked for an artifact that the catalogue does not list among its inputs.
     #[error("artifact `{artifact}` is not an input of stage `{stage}`")]
     #[diagnostic(code(almanac::bug), help("please report this"))]
     NotAnInput {

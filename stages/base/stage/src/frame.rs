@@ -20,16 +20,22 @@ use crate::{
     Context, Counts, Error, GlobalArguments, Output, RunArguments, RunRecord, RunState,
     interrupted_flag, parse_arguments,
 };
+use crate::signals::end_with_parent;
 
 /// How a stage ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Every wanted row is written.
     Complete(Counts),
-    /// Rows are written, with gaps that a later run may fill.
+    /// Rows are written, with gaps, because a limit was reached.
     Partial(Counts),
+    /// Rows are written, with gaps that no limit explains: nothing was to be generated, or the model
+    /// failed. The next run takes them up, whatever its limits.
+    Gaps(Counts),
     /// This shard is done and others are not: nothing to commit yet.
     Waiting(Counts),
+    /// This shard needs what other shards have not finished: run it again.
+    Blocked(Counts),
     /// A signal came; what was finished is in the ledger.
     Interrupted(Counts),
 }
@@ -98,6 +104,10 @@ fn run(
         return Err(Error::NotSharded { stage: spec.name }.into());
     }
     let started = Instant::now();
+    let interrupted = interrupted_flag()?;
+    if arguments.end_with_parent {
+        end_with_parent();
+    }
     let settings = global.settings(&arguments.assignments(spec.name))?;
     let store = Store::open_or_create(&global.store_folder()?)?;
     let threads = start_threads(&settings, spec)?;
@@ -128,7 +138,7 @@ fn run(
         commit_only: arguments.commit_only,
         threads,
         identities: task.parts.identities.clone(),
-        interrupted: interrupted_flag()?,
+        interrupted,
         settings,
     };
     task.execute(&context, implementation, global.json, started)
@@ -141,7 +151,7 @@ fn start_threads(settings: &Settings, spec: &StageSpec) -> miette::Result<usize>
         .value(&format!("{}.run.threads", spec.name))
         .and_then(|value| usize::try_from(value.as_integer()?).ok())
         .unwrap_or(0);
-    let threads = if wanted == 0 { given } else { wanted };
+    let threads = if wanted == 0 { given } else { wanted.min(given) };
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build_global()
@@ -161,6 +171,14 @@ fn scan_tree(
     let source = arguments.source.as_deref().ok_or(Error::NoSource)?;
     let rules = settings.section("parse.params.tree")?;
     Ok(Some(Tree::scan(source, &rules, store.root())?))
+}
+
+/// Why records are missing, if they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Completeness {
+    Complete,
+    Limited,
+    Gaps,
 }
 
 /// One run's fixed facts.
@@ -197,8 +215,11 @@ impl Task {
     ) -> miette::Result<Option<Digest>> {
         let plan = self.parts.key();
         if let Some((_, current)) = previous {
-            let enough = current.complete || budget_covers(&current.budget, &self.limits);
-            if current.plan == plan && (enough || arguments.commit_only && arguments.shard.is_none() && current.complete) {
+            // A shard, or a commit of what shards have written, has work until nothing is missing.
+            let by_parts = arguments.commit_only || arguments.shard.is_some();
+            let spent = current.budget.as_ref();
+            let enough = spent.is_some_and(|spent| budget_covers(spent, &self.limits)) && !by_parts;
+            if current.plan == plan && (current.complete || enough) {
                 return Ok(Some(current.key));
             }
         }
@@ -208,7 +229,7 @@ impl Task {
         // Built before under another ref, as after switching branches back: only the ref moves.
         match self.store.artifact(self.spec.artifact, &plan) {
             Ok(Some(_)) => {
-                self.point_to(plan, plan, true)?;
+                self.point_to(plan, plan, Completeness::Complete)?;
                 Ok(Some(plan))
             }
             Ok(None) => Ok(None),
@@ -220,8 +241,9 @@ impl Task {
         }
     }
 
-    fn point_to(&self, key: Digest, plan: Digest, complete: bool) -> miette::Result<()> {
-        let budget = if complete { BTreeMap::new() } else { self.limits.clone() };
+    fn point_to(&self, key: Digest, plan: Digest, completeness: Completeness) -> miette::Result<()> {
+        let budget = (completeness == Completeness::Limited).then(|| self.limits.clone());
+        let complete = completeness == Completeness::Complete;
         let value = Ref { key, plan, complete, budget };
         Ok(self.store.write_ref(&self.profile, self.spec.artifact, &value)?)
     }
@@ -241,7 +263,10 @@ impl Task {
         let status = match &result {
             Ok(state) => {
                 record.state = *state;
-                if *state == RunState::Interrupted { ExitStatus::Retry } else { ExitStatus::Done }
+                match state {
+                    RunState::Interrupted | RunState::Blocked => ExitStatus::Retry,
+                    _ => ExitStatus::Done,
+                }
             }
             Err(report) => {
                 record.state = RunState::Failed;
@@ -257,6 +282,7 @@ impl Task {
         let words = match state {
             RunState::Done => "done",
             RunState::Waiting => "waiting",
+            RunState::Blocked => "blocked",
             _ => "interrupted",
         };
         self.report(json, words, &record.key, record.counts.clone(), started);
@@ -272,12 +298,27 @@ impl Task {
         let writer = ArtifactWriter::begin(&self.store, self.spec.artifact)?;
         let mut output = Output { writer, parts: self.parts.clone() };
         let outcome = (implementation.run)(context, &mut output)?;
-        let (counts, complete) = match outcome {
-            Outcome::Complete(counts) => (counts, true),
-            Outcome::Partial(counts) => (counts, false),
+        if context.is_interrupted() {
+            let (Outcome::Complete(counts)
+            | Outcome::Partial(counts)
+            | Outcome::Gaps(counts)
+            | Outcome::Waiting(counts)
+            | Outcome::Blocked(counts)
+            | Outcome::Interrupted(counts)) = outcome;
+            record.counts = counts;
+            return Ok(RunState::Interrupted);
+        }
+        let (counts, completeness) = match outcome {
+            Outcome::Complete(counts) => (counts, Completeness::Complete),
+            Outcome::Partial(counts) => (counts, Completeness::Limited),
+            Outcome::Gaps(counts) => (counts, Completeness::Gaps),
             Outcome::Waiting(counts) => {
                 record.counts = counts;
                 return Ok(RunState::Waiting);
+            }
+            Outcome::Blocked(counts) => {
+                record.counts = counts;
+                return Ok(RunState::Blocked);
             }
             Outcome::Interrupted(counts) => {
                 record.counts = counts;
@@ -291,7 +332,7 @@ impl Task {
         let provenance = Provenance::of(record, source);
         let artifact = output.writer.commit(self.parts.clone(), read, self.spec.partial, &provenance)?;
         let key = artifact.manifest().key;
-        self.point_to(key, self.parts.key(), complete)?;
+        self.point_to(key, self.parts.key(), completeness)?;
         record.key = key.to_string();
         Ok(RunState::Done)
     }

@@ -16,6 +16,8 @@ pub enum RunState {
     Done,
     /// Its share is done; other shards are not.
     Waiting,
+    /// Needs what other shards have not finished; to be started again.
+    Blocked,
     /// Stopped by a signal; safe to start again.
     Interrupted,
     /// Failed; `error` says why.
@@ -46,7 +48,7 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRecord {
-    /// Id: time, stage and process.
+    /// Id: time, stage, host and process.
     pub id: String,
     /// Stage name.
     pub stage: String,
@@ -81,15 +83,17 @@ impl RunRecord {
     pub fn begin(stage: &str, profile: &str, shard: String) -> Self {
         let now = Timestamp::now();
         let job = almanac_settings::environment::slurm_job();
+        let host = almanac_settings::environment::host_name().unwrap_or_default();
         Self {
-            id: format!("{}-{stage}-{}", now.strftime("%Y%m%dT%H%M%S%3f"), std::process::id()),
+            // Tasks of an array start in the same millisecond, in containers with the same process ids.
+            id: format!("{}-{stage}-{host}-{}", now.strftime("%Y%m%dT%H%M%S%3f"), std::process::id()),
             stage: stage.to_owned(),
             profile: profile.to_owned(),
             shard,
             state: RunState::Running,
             started: now.to_string(),
             seconds: 0.0,
-            host: almanac_settings::environment::host_name().unwrap_or_default(),
+            host,
             process: std::process::id(),
             job: job.map_or_else(String::new, |job| match job.array_task_id {
                 Some(task) => format!("{}_{task}", job.array_job_id.unwrap_or(job.job_id)),

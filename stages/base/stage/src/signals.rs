@@ -18,3 +18,10 @@ pub fn interrupted_flag() -> Result<Arc<AtomicBool>> {
     }
     Ok(flag)
 }
+
+/// Ends this stage when the driver that started it is gone, so that a driver killed alone leaves no
+/// stage that generates beside the next build's. A stage started by hand or by Slurm is not bound.
+pub(crate) fn end_with_parent() {
+    // Only what cannot happen fails here: SIGTERM is a valid signal.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+}

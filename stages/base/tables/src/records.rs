@@ -41,7 +41,8 @@ impl LedgerRecord for GenerationRecord {
         // A success replaces a failure; among equals the one tried more often, then the text
         // decides, so that every reader picks the same record whatever the order of files.
         let rank = |r: &Self| (r.status == RecordStatus::Done, r.attempts);
-        rank(self) > rank(other) || (rank(self) == rank(other) && self.text < other.text)
+        let content = |r: &Self| (r.text.clone(), r.reason.clone());
+        rank(self) > rank(other) || (rank(self) == rank(other) && content(self) < content(other))
     }
 }
 

@@ -99,6 +99,70 @@ fn receivers_are_followed_through_fields_parameters_and_results() {
 }
 
 #[test]
+fn a_type_may_be_given_as_the_expression_it_comes_from() {
+    let on = |receiver_type: &str, name: &str| {
+        from("pic::Mesh::run", |rows, id| _ = rows.call_on(id, "local", receiver_type, name, 0))
+    };
+    assert_eq!(on("decltype(make())", "volume"), ["lib.h:pic::Mesh::volume (scoped)"]);
+    assert_eq!(on("decltype(static_cast<Mesh&>(m).origin[0])", "norm"), ["lib.h:pic::Point::norm (scoped)"]);
+    let nested = "decltype(static_cast<decltype(make())>(m)->origin)";
+    assert_eq!(on(nested, "norm"), ["lib.h:pic::Point::norm (scoped)"]);
+    assert_eq!(on("decltype(local)", "norm"), ["lib.h:pic::Point::norm (unique)"]);
+}
+
+#[test]
+fn names_of_objects_and_template_parameters_hint_at_their_class() {
+    let on = |receiver: &str, receiver_type: &str| {
+        from("pic::run", |rows, id| _ = rows.call_on(id, receiver, receiver_type, "apply", 1))
+    };
+    assert_eq!(on("startPoint", ""), ["lib.h:pic::Point::apply (unique)"]);
+    assert_eq!(on("x", "MeshType"), ["lib.h:pic::Mesh::apply (unique)"]);
+}
+
+#[test]
+fn a_function_of_the_c_library_is_not_one_of_an_unrelated_namespace() {
+    let mut rows = Rows::default();
+    rows.file("ops.h").open(Namespace, "pic");
+    rows.function(FunctionDefinition, "pic::sin", "(Expression u)");
+    let inside = rows.function(FunctionDefinition, "pic::wave", "()");
+    rows.close();
+    let outside = rows.function(FunctionDefinition, "main", "()");
+    rows.call(&inside, "sin", 1).call(&outside, "sin", 1);
+    assert_eq!(rows.edges(EdgeKind::Calls), ["ops.h:pic::wave -> ops.h:pic::sin (scoped)"]);
+}
+
+#[test]
+fn branches_of_a_conditional_are_one_target() {
+    let mut rows = Rows::default();
+    rows.file("check.h");
+    rows.add(EntityKind::Macro, "CHECK");
+    rows.add(EntityKind::Macro, "CHECK");
+    rows.function(FunctionDefinition, "fail", "(int n)");
+    rows.function(FunctionDefinition, "fail", "(int n)");
+    let run = rows.function(FunctionDefinition, "run", "()");
+    rows.call(&run, "CHECK", 1).call(&run, "fail", 1);
+    assert_eq!(targets(&rows), ["check.h:CHECK", "check.h:fail (scoped)"]);
+}
+
+#[test]
+fn members_of_a_const_object_are_const() {
+    let mut rows = Rows::default();
+    rows.file("v.h").open(Class, "V");
+    rows.function(MethodDeclaration, "V::data", "()");
+    rows.function(MethodDeclaration, "V::data", "()");
+    rows.with(|method| method.signature.push_str(" const"));
+    rows.close();
+    rows.open(Class, "Owner");
+    rows.add(Field, "Owner::v");
+    rows.with(|field| field.return_type = "V".to_owned());
+    let reads = rows.function(MethodDefinition, "Owner::reads", "()");
+    rows.with(|method| method.signature.push_str(" const"));
+    rows.close();
+    rows.call_on(&reads, "v", "V", "data", 0);
+    assert_eq!(targets(&rows), ["v.h:V::data#2 (scoped)"]);
+}
+
+#[test]
 fn an_unknown_receiver_never_binds_a_free_function() {
     let on = |name: &str, arguments| {
         from("pic::run", |rows, id| _ = rows.call_on(id, "thing", "", name, arguments))
@@ -110,6 +174,40 @@ fn an_unknown_receiver_never_binds_a_free_function() {
         ["lib.h:pic::Mesh::apply (ambiguous 0.50)", "lib.h:pic::Point::apply (ambiguous 0.50)"]
     );
     assert_eq!(on("push_back", 1), NONE);
+}
+
+#[test]
+fn an_unknown_receiver_means_the_base_rather_than_what_overrides_it() {
+    let mut rows = Rows::default();
+    rows.file("solvers.h").open(Class, "Solver");
+    rows.function(MethodDeclaration, "Solver::solve", "(int n)");
+    rows.with(|method| method.signature = "virtual void solve(int n) = 0".to_owned());
+    rows.close();
+    for derived in ["Direct", "Iterative"] {
+        rows.open(Class, derived);
+        let at = rows.entities.len() - 1;
+        rows.entities[at].bases = vec!["Solver".to_owned()];
+        rows.function(MethodDefinition, &format!("{derived}::solve"), "(int n)");
+        rows.close();
+    }
+    let run = rows.function(FunctionDefinition, "run", "(T& solver)");
+    rows.call_on(&run, "solver", "T", "solve", 1);
+    assert_eq!(targets(&rows), ["solvers.h:Solver::solve (unique)"]);
+}
+
+#[test]
+fn an_unknown_receiver_may_have_a_type_that_is_never_included() {
+    let mut rows = Rows::default();
+    rows.file("layout.h").open(Class, "Layout");
+    rows.function(MethodDeclaration, "Layout::local", "(int rank)");
+    rows.close();
+    rows.file("field.h").open(Class, "Field");
+    rows.function(MethodDeclaration, "Field::local", "()");
+    rows.close();
+    rows.file("conditions.h").include("conditions.h", "\"layout.h\"");
+    let apply = rows.function(FunctionDefinition, "apply", "(T& field)");
+    rows.call_on(&apply, "field", "T", "local", 0);
+    assert_eq!(targets(&rows), ["field.h:Field::local (unique)"]);
 }
 
 #[test]

@@ -199,6 +199,7 @@ pub(crate) fn params() -> GraphParams {
         max_candidates: 4,
         external_namespaces: texts(&["std", "Kokkos"]),
         external_prefixes: texts(&["MPI_"]),
+        external_functions: texts(&["sin"]),
         external_members: texts(&["size", "push_back"]),
         rank: RankParams {
             damping: 0.85,

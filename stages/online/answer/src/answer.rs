@@ -75,8 +75,8 @@ pub fn context_budget(
     let template = PromptTemplate::parse(&settings.prompt, prompt)?;
     let user = render(&template, question, "")?;
     let failed = |source| Error::Generate { model: model.identity().name.clone(), source };
-    let fixed = model.count_tokens(template.system()).map_err(failed)?
-        + model.count_tokens(&user).map_err(failed)?;
+    let fixed =
+        model.count_tokens(template.system()).map_err(failed)? + model.count_tokens(&user).map_err(failed)?;
     let window = model.context_length().min(settings.context_tokens);
     let needed = fixed + TEMPLATE_TOKENS + settings.max_tokens;
     match window.checked_sub(needed) {
@@ -144,8 +144,7 @@ fn render(template: &PromptTemplate, question: &str, context: &str) -> Result<St
 fn not_here(found: &SearchResult) -> Answer {
     let mut text = "This is not in this codebase".to_owned();
     if !found.unknown_words.is_empty() {
-        let words: Vec<String> =
-            found.unknown_words.iter().map(|word| format!("`{word}`")).collect();
+        let words: Vec<String> = found.unknown_words.iter().map(|word| format!("`{word}`")).collect();
         text.push_str(&format!(": no file contains {}", words.join(" or ")));
     }
     text.push('.');
@@ -159,18 +158,10 @@ fn not_here(found: &SearchResult) -> Answer {
             cited: true,
         })
         .collect();
-    let named: Vec<String> = nearest
-        .map(|chunk| format!("`{}` ({}:{})", chunk.symbol, chunk.path, chunk.start_line))
-        .collect();
+    let named: Vec<String> =
+        nearest.map(|chunk| format!("`{}` ({}:{})", chunk.symbol, chunk.path, chunk.start_line)).collect();
     if !named.is_empty() {
         text.push_str(&format!(" The nearest things there are: {}.", named.join(", ")));
     }
-    Answer {
-        text,
-        sources,
-        unsupported: Vec::new(),
-        prompt_tokens: 0,
-        completion_tokens: 0,
-        seconds: 0.0,
-    }
+    Answer { text, sources, unsupported: Vec::new(), prompt_tokens: 0, completion_tokens: 0, seconds: 0.0 }
 }

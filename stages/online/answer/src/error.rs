@@ -29,7 +29,9 @@ pub enum Error {
     #[error("model `{model}` has {context} tokens, the question and the answer alone need {needed}")]
     #[diagnostic(
         code(almanac::config),
-        help("raise answer.context_tokens, lower answer.max_tokens, or choose a model with a longer context")
+        help(
+            "raise answer.context_tokens, lower answer.max_tokens, or choose a model with a longer context"
+        )
     )]
     NoRoom {
         /// The model.

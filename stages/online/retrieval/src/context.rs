@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use almanac_index::{SearchIndex, UnitSource};
 use almanac_tables::{EdgeKind, Entity, EntityLevel};
 
-use crate::excerpt::{Excerpt, Region, Source, dedent, excerpt};
-use crate::search::{Role, TokenCounter};
 use crate::RetrievalSettings;
+use crate::excerpt::{Excerpt, Region, Source, dedent, excerpt};
 use crate::query::Signals;
+use crate::search::{Role, TokenCounter};
 
 /// Comment lines above a symbol that are shown with it.
 const COMMENT_LINES: usize = 30;
@@ -124,7 +124,9 @@ impl<'a> Renderer<'a> {
             .take(COMMENT_LINES)
             .take_while(|line| {
                 let line = line.trim_start();
-                line.starts_with("//") || line.starts_with('*') || line.starts_with("/*")
+                line.starts_with("//")
+                    || line.starts_with('*')
+                    || line.starts_with("/*")
                     || (line.starts_with('#') && entity.language == almanac_tables::Language::Cmake)
             })
             .count();

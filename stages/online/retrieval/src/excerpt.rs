@@ -72,10 +72,10 @@ fn choose(source: &Source<'_>, room: usize, count: &dyn Fn(&str) -> usize) -> Ve
     }
     let whole = source.lines.join("\n");
     let per_character = count(&whole) as f64 / whole.len().max(1) as f64;
-    let cost: Vec<f64> =
-        source.lines.iter().map(|line| (line.len() + 1) as f64 * per_character).collect();
-    let total =
-        |keep: &[bool]| -> f64 { keep.iter().zip(&cost).filter(|(kept, _)| **kept).map(|(_, cost)| cost).sum() };
+    let cost: Vec<f64> = source.lines.iter().map(|line| (line.len() + 1) as f64 * per_character).collect();
+    let total = |keep: &[bool]| -> f64 {
+        keep.iter().zip(&cost).filter(|(kept, _)| **kept).map(|(_, cost)| cost).sum()
+    };
     let room = room as f64;
     if total(&keep) <= room {
         return keep;

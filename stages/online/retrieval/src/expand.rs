@@ -46,7 +46,9 @@ pub(crate) fn structural_units(index: &SearchIndex, fused: &Fused, primary: &[us
                 let Some(other) = index.entity(node).filter(|_| confidence >= CONFIDENCE) else {
                     continue;
                 };
-                if index.tables().entities[other].role == ArtifactRole::Test && entity.role != ArtifactRole::Test {
+                if index.tables().entities[other].role == ArtifactRole::Test
+                    && entity.role != ArtifactRole::Test
+                {
                     continue;
                 }
                 let Some(other_unit) = index.unit(UnitSource::Entity(other)) else { continue };
@@ -92,14 +94,9 @@ pub(crate) fn pair_units(
 }
 
 /// The best unit of each file that the primary files include and that has a score, best first.
-pub(crate) fn supplementary_units(
-    index: &SearchIndex,
-    fused: &Fused,
-    primary: &[usize],
-) -> Vec<Candidate> {
+pub(crate) fn supplementary_units(index: &SearchIndex, fused: &Fused, primary: &[usize]) -> Vec<Candidate> {
     let tables = index.tables();
-    let primary_files: Vec<usize> =
-        primary.iter().filter_map(|&unit| file_of_unit(index, unit)).collect();
+    let primary_files: Vec<usize> = primary.iter().filter_map(|&unit| file_of_unit(index, unit)).collect();
     let mut best: BTreeMap<usize, f64> = BTreeMap::new();
     for &file in &primary_files {
         for (node, _) in index.targets(&file_node(&tables.files[file].path), EdgeKind::Includes) {
@@ -122,10 +119,8 @@ pub(crate) fn supplementary_units(
 }
 
 fn sorted(scores: BTreeMap<usize, f64>, source: Source) -> Vec<Candidate> {
-    let mut list: Vec<Candidate> = scores
-        .into_iter()
-        .map(|(unit, score)| Candidate { unit, score, sources: vec![source] })
-        .collect();
+    let mut list: Vec<Candidate> =
+        scores.into_iter().map(|(unit, score)| Candidate { unit, score, sources: vec![source] }).collect();
     list.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.unit.cmp(&b.unit)));
     list
 }

@@ -85,11 +85,8 @@ pub(crate) fn fuse(
 ) -> Result<Fused> {
     let mut units: BTreeMap<usize, Tally> = BTreeMap::new();
     let mut files: BTreeMap<usize, Tally> = BTreeMap::new();
-    let lexical = if settings.lexical {
-        index.lexical(&signals.terms, &settings.boosts)?
-    } else {
-        Vec::new()
-    };
+    let lexical =
+        if settings.lexical { index.lexical(&signals.terms, &settings.boosts)? } else { Vec::new() };
     add_lexical(index, &lexical, settings, &mut units, &mut files);
     if let Some(vector) = query_vector.filter(|_| settings.dense) {
         add_dense(index, vector, settings, &mut units)?;
@@ -180,11 +177,8 @@ fn add_names(
     let lexical: BTreeMap<usize, f32> = lexical.iter().map(|hit| (hit.unit, hit.score)).collect();
     for mention in &signals.symbols {
         let share = if mention.like_code { 1.0 } else { WORD_LIKE };
-        let mut named: Vec<usize> = mention
-            .entities
-            .iter()
-            .filter_map(|&entity| index.unit(UnitSource::Entity(entity)))
-            .collect();
+        let mut named: Vec<usize> =
+            mention.entities.iter().filter_map(|&entity| index.unit(UnitSource::Entity(entity))).collect();
         let worth = |unit: &usize| {
             let UnitSource::Entity(at) = index.units()[*unit].source else { return (false, 0.0) };
             let entity = &index.tables().entities[at];
@@ -212,8 +206,8 @@ fn add_names(
     }
 }
 
-/// A file is worth what it got itself and the best that is in it, each next one half as much;
-/// all of it by the part it plays.
+/// A file is worth what it got itself and the best three that are in it, each next one less; all
+/// of it by the words of the question it holds and the part it plays.
 fn file_scores(
     index: &SearchIndex,
     signals: &Signals,
@@ -228,12 +222,12 @@ fn file_scores(
             inside.entry(file).or_default().push(tally.score);
         }
     }
-    let mut scores: BTreeMap<usize, f64> =
-        files.iter().map(|(&file, tally)| (file, tally.score)).collect();
+    let mut scores: BTreeMap<usize, f64> = files.iter().map(|(&file, tally)| (file, tally.score)).collect();
     for (file, mut list) in inside {
         list.sort_by(|a, b| b.total_cmp(a));
-        let sum: f64 =
-            list.iter().take(4).zip([1.0, settings.weights.next, settings.weights.next*settings.weights.next, 0.0]).map(|(score, share)| score * share).sum();
+        let next = settings.weights.next;
+        let shares = [1.0, next, next * next];
+        let sum: f64 = list.iter().zip(shares).map(|(score, share)| score * share).sum();
         *scores.entry(file).or_insert(0.0) += sum;
     }
     let all: f64 = signals.known.iter().map(|known| f64::from(known.importance)).sum();

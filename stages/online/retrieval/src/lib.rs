@@ -21,9 +21,7 @@ mod settings;
 
 pub use error::Error;
 pub use intent::{Intent, StructuralMode};
-pub use search::{
-    ContextChunk, DroppedChunk, Role, SearchResult, TokenCounter, estimate_tokens, search,
-};
+pub use search::{ContextChunk, DroppedChunk, Role, SearchResult, TokenCounter, estimate_tokens, search};
 pub use settings::{RetrievalSettings, SelectionSettings, Weights};
 
 /// Result of this crate.

@@ -10,11 +10,54 @@ use crate::intent::{Intent, Mentions, route};
 
 /// Words of questions that say how is asked, not about what. Written as the analyzer stems them.
 const QUESTION_TERMS: &[&str] = &[
-    "actual", "avail", "between", "call", "class", "code", "come", "compar", "defin", "describ",
-    "differ", "differenti", "doe", "each", "exact", "exampl", "explain", "file", "function",
-    "give", "happen", "header", "help", "implement", "insid", "look", "main", "mean", "method",
-    "mean", "need", "one", "other", "overal", "perform", "project", "provid", "purpos", "respons",
-    "role", "show", "structur", "typic", "us", "use", "usual", "way", "work",
+    "actual",
+    "avail",
+    "between",
+    "call",
+    "class",
+    "code",
+    "come",
+    "compar",
+    "defin",
+    "describ",
+    "differ",
+    "differenti",
+    "doe",
+    "each",
+    "exact",
+    "exampl",
+    "explain",
+    "file",
+    "function",
+    "give",
+    "happen",
+    "header",
+    "help",
+    "implement",
+    "insid",
+    "look",
+    "main",
+    "mean",
+    "method",
+    "mean",
+    "need",
+    "one",
+    "other",
+    "overal",
+    "perform",
+    "project",
+    "provid",
+    "purpos",
+    "respons",
+    "role",
+    "show",
+    "structur",
+    "typic",
+    "us",
+    "use",
+    "usual",
+    "way",
+    "work",
 ];
 const QUESTION_TERM_WEIGHT: f32 = 0.25;
 /// Weight of a term that is part of an identifier which is itself in the question.
@@ -70,11 +113,8 @@ pub(crate) fn read(index: &SearchIndex, question: &str) -> Result<Signals> {
     let symbols = symbol_mentions(index, question, &words, everywhere, &file_words);
     let stem_files = stem_mentions(index, &words, everywhere, &file_words);
     let modules = module_mentions(index, &words, everywhere);
-    let mentions = Mentions {
-        files: !files.is_empty(),
-        symbols: !symbols.is_empty(),
-        modules: !modules.is_empty(),
-    };
+    let mentions =
+        Mentions { files: !files.is_empty(), symbols: !symbols.is_empty(), modules: !modules.is_empty() };
     let intent = route(question, &mentions);
     let terms = weighted_terms(index, &words, everywhere);
     let known = known_terms(index, &terms)?;
@@ -87,11 +127,7 @@ fn starts_upper(text: &str) -> bool {
 }
 
 /// Files named with their extension, and the places of the words that name them.
-fn file_mentions(
-    index: &SearchIndex,
-    question: &str,
-    words: &[Word<'_>],
-) -> (Vec<usize>, BTreeSet<usize>) {
+fn file_mentions(index: &SearchIndex, question: &str, words: &[Word<'_>]) -> (Vec<usize>, BTreeSet<usize>) {
     let mut files = Vec::new();
     let mut used = BTreeSet::new();
     for (at, word) in words.iter().enumerate() {
@@ -197,11 +233,7 @@ fn stem_mentions(
     files
 }
 
-fn module_mentions(
-    index: &SearchIndex,
-    words: &[Word<'_>],
-    everywhere: &BTreeSet<String>,
-) -> Vec<usize> {
+fn module_mentions(index: &SearchIndex, words: &[Word<'_>], everywhere: &BTreeSet<String>) -> Vec<usize> {
     let mut modules = Vec::new();
     for word in words {
         let lower = word.text.to_lowercase();
@@ -247,9 +279,7 @@ fn weighted_terms(
 /// Names the store knows that neighbouring words make when joined (`halo cells`: `HaloCells`) or
 /// by their initials (`conjugate gradient`: `CG`).
 fn derived_names(index: &SearchIndex, words: &[Word<'_>]) -> Vec<String> {
-    let known = |name: &str| {
-        !index.files_named(name).is_empty() || !index.entities_named(name).is_empty()
-    };
+    let known = |name: &str| !index.files_named(name).is_empty() || !index.entities_named(name).is_empty();
     let mut names = Vec::new();
     for start in 0..words.len() {
         for length in 2..=4 {
@@ -315,9 +345,9 @@ fn unknown_words(
     let mut content = 0;
     for word in words {
         let own = index.analyzer().prose_terms(word.text);
-        let carries = own.first().is_some_and(|first| {
-            terms.iter().any(|term| term.term == *first && term.weight >= 1.0)
-        });
+        let carries = own
+            .first()
+            .is_some_and(|first| terms.iter().any(|term| term.term == *first && term.weight >= 1.0));
         if !carries {
             continue;
         }

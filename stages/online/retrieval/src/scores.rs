@@ -44,10 +44,9 @@ pub(crate) fn standing(index: &SearchIndex, source: UnitSource, settings: &Retri
     let (node, body) = match source {
         UnitSource::Entity(at) => {
             let entity = &tables.entities[at];
-            let bodiless = matches!(
-                entity.kind,
-                EntityKind::FunctionDeclaration | EntityKind::MethodDeclaration
-            ) || entity.kind.is_record() && !entity.is_definition;
+            let bodiless =
+                matches!(entity.kind, EntityKind::FunctionDeclaration | EntityKind::MethodDeclaration)
+                    || entity.kind.is_record() && !entity.is_definition;
             (entity.id.clone(), if bodiless { weights.declaration } else { 1.0 })
         }
         UnitSource::File(at) => (file_node(&tables.files[at].path), 1.0),

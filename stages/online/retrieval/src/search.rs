@@ -107,8 +107,6 @@ pub struct SearchResult {
     /// Whether the store holds what the question is about; if not, the chunks are the nearest
     /// there is.
     pub evidence: bool,
-    /// TEMP
-    pub ranked_files: Vec<String>,
     /// Candidates that were left out, best first.
     pub dropped: Vec<DroppedChunk>,
     /// Wall time in seconds.
@@ -158,11 +156,6 @@ pub fn search(
         context: selected.context,
         context_tokens: selected.tokens,
         unknown_words: signals.unknown,
-        ranked_files: {
-            let mut f: Vec<(usize, f64)> = fused.files.iter().map(|(a, b)| (*a, *b)).collect();
-            f.sort_by(|a, b| b.1.total_cmp(&a.1));
-            f.iter().map(|(a, _)| index.tables().files[*a].path.clone()).collect()
-        },
         dropped: selected.dropped,
         seconds: start.elapsed().as_secs_f64(),
     })
@@ -172,11 +165,8 @@ pub fn search(
 fn dressed(index: &SearchIndex, question: &str, signals: &Signals) -> String {
     let tables = index.tables();
     let mut text = String::new();
-    let names: Vec<&str> = signals
-        .files
-        .iter()
-        .filter_map(|&file| tables.files[file].path.rsplit('/').next())
-        .collect();
+    let names: Vec<&str> =
+        signals.files.iter().filter_map(|&file| tables.files[file].path.rsplit('/').next()).collect();
     if !names.is_empty() {
         text.push_str(&format!("File: {}\n", names.join(", ")));
     }
@@ -195,8 +185,7 @@ fn embed(
     signals: &Signals,
 ) -> Result<Vec<f32>> {
     let text = dressed(index, question, signals);
-    let vectors =
-        embedder.embed(&[text], EmbedSide::Query).map_err(|source| Error::Embed { source })?;
+    let vectors = embedder.embed(&[text], EmbedSide::Query).map_err(|source| Error::Embed { source })?;
     Ok(vectors.into_iter().next().unwrap_or_default())
 }
 
@@ -206,9 +195,10 @@ fn has_evidence(signals: &Signals, fused: &Fused, selected: &Selected) -> bool {
         return false;
     }
     let named = fused.candidates.iter().any(|candidate| {
-        candidate.sources.iter().any(|source| {
-            matches!(source, Source::FileName | Source::SymbolName | Source::ModuleName)
-        })
+        candidate
+            .sources
+            .iter()
+            .any(|source| matches!(source, Source::FileName | Source::SymbolName | Source::ModuleName))
     });
     let known = signals.content_words.saturating_sub(signals.unknown.len());
     named || known as f64 >= KNOWN_SHARE * signals.content_words.max(1) as f64

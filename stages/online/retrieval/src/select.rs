@@ -168,9 +168,7 @@ fn describe(index: &SearchIndex, source: UnitSource) -> (String, String) {
             (tables.entities[at].path.clone(), tables.entities[at].qualified_name.clone())
         }
         UnitSource::File(at) => (tables.files[at].path.clone(), String::new()),
-        UnitSource::Summary(at) => {
-            (tables.summaries[at].path.clone(), tables.summaries[at].title.clone())
-        }
+        UnitSource::Summary(at) => (tables.summaries[at].path.clone(), tables.summaries[at].title.clone()),
     }
 }
 
@@ -191,7 +189,8 @@ fn file_stands(index: &SearchIndex, candidate: &Candidate, file: usize) -> bool 
             end = entity.end_byte;
         }
     }
-    let code = matches!(tables.files[file].language, Language::Cpp | Language::C | Language::Cuda | Language::Hip);
+    let code =
+        matches!(tables.files[file].language, Language::Cpp | Language::C | Language::Cuda | Language::Hip);
     (covered as f64) < COVERED * text.len() as f64 * if code { 0.5 } else { 1.0 }
 }
 
@@ -254,7 +253,9 @@ pub(crate) fn select(
         let best = group.first().map_or(0.0, |candidate| candidate.score);
         for candidate in group {
             let left = allotted.saturating_sub(assembly.used - before);
-            if left < SMALLEST_ROOM + HEADER_TOKENS || candidate.score < best * settings.selection.relative_floor {
+            if left < SMALLEST_ROOM + HEADER_TOKENS
+                || candidate.score < best * settings.selection.relative_floor
+            {
                 break;
             }
             // The rest of the file gets some of the room, however long its best symbol is.

@@ -59,8 +59,8 @@ impl<'a> Extractor<'a> {
         let mut stack = vec![(root, root.end_byte())];
         while let Some((node, block)) = stack.pop() {
             let inner_block = match node.kind() {
-                "compound_statement" | "for_statement" | "for_range_loop" | "lambda_expression" | "catch_clause"
-                | "if_statement" | "while_statement" | "switch_statement" => node.end_byte(),
+                "compound_statement" | "for_statement" | "for_range_loop" | "lambda_expression"
+                | "catch_clause" | "if_statement" | "while_statement" | "switch_statement" => node.end_byte(),
                 _ => block,
             };
             let mut next = Vec::new();
@@ -82,8 +82,15 @@ impl<'a> Extractor<'a> {
                 "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
                     self.local_type(node, frame);
                 }
-                "template_argument_list" | "type_descriptor" | "comment" | "string_literal" | "alias_declaration"
-                | "type_definition" | "using_declaration" | "preproc_def" | "preproc_function_def" => {}
+                "template_argument_list"
+                | "type_descriptor"
+                | "comment"
+                | "string_literal"
+                | "alias_declaration"
+                | "type_definition"
+                | "using_declaration"
+                | "preproc_def"
+                | "preproc_function_def" => {}
                 _ => next.extend(named(node)),
             }
             stack.extend(next.into_iter().rev().map(|child| (child, inner_block)));
@@ -98,7 +105,13 @@ impl<'a> Extractor<'a> {
         self.declaration(&Item::plain(node), &scope, 0);
     }
 
-    fn local_declaration(&mut self, node: Node<'a>, frame: &mut Frame, block: usize, next: &mut Vec<Node<'a>>) {
+    fn local_declaration(
+        &mut self,
+        node: Node<'a>,
+        frame: &mut Frame,
+        block: usize,
+        next: &mut Vec<Node<'a>>,
+    ) {
         let written = node.child_by_field_name("type");
         if let Some(specifier) = written.filter(|node| node.child_by_field_name("body").is_some()) {
             self.local_type(specifier, frame);
@@ -187,7 +200,9 @@ impl<'a> Extractor<'a> {
         let Some(declarator) = node.child_by_field_name("declarator") else { return };
         match self.declared(declarator) {
             Some(declared) => {
-                let first = node.child_by_field_name("type").map_or(declarator.start_byte(), |node| node.start_byte());
+                let first = node
+                    .child_by_field_name("type")
+                    .map_or(declarator.start_byte(), |node| node.start_byte());
                 let head = type_of_head(self.seen.get(first..declared.node.start_byte()).unwrap_or(""));
                 let type_text = if head.starts_with("auto") { String::new() } else { head };
                 frame.locals.declare(&declared.name, &type_text, declarator.end_byte(), block);
@@ -216,7 +231,8 @@ impl<'a> Extractor<'a> {
         let is_base = name.kind() != "field_identifier" || self.is_base(self.text(*name), frame);
         if is_base && let Some(short) = self.last_name(*name) {
             let written = crate::names::one_line(self.text(*name));
-            let mut reference = self.source.reference(ReferenceKind::Call, &short, &written, name.start_byte());
+            let mut reference =
+                self.source.reference(ReferenceKind::Call, &short, &written, name.start_byte());
             reference.arguments = arguments as u32;
             self.rows.refer(frame.owner, reference);
         }
@@ -225,11 +241,12 @@ impl<'a> Extractor<'a> {
 
     fn is_base(&self, name: &str, frame: &Frame) -> bool {
         let last = |base: &String| {
-            base.split('<').next().is_some_and(|base| base.rsplit("::").next().is_some_and(|base| base.trim() == name))
+            base.split('<')
+                .next()
+                .is_some_and(|base| base.rsplit("::").next().is_some_and(|base| base.trim() == name))
         };
-        self.rows
-            .entities
-            .iter()
-            .any(|entity| entity.kind.is_record() && entity.qualified_name == frame.class && entity.bases.iter().any(last))
+        self.rows.entities.iter().any(|entity| {
+            entity.kind.is_record() && entity.qualified_name == frame.class && entity.bases.iter().any(last)
+        })
     }
 }

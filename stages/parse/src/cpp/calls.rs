@@ -41,18 +41,25 @@ impl<'a> Extractor<'a> {
             "field_expression" => {
                 (function.child_by_field_name("field")?, function.child_by_field_name("argument"))
             }
-            "identifier" | "qualified_identifier" | "template_function" | "dependent_name" => (function, None),
+            "identifier" | "qualified_identifier" | "template_function" | "dependent_name" => {
+                (function, None)
+            }
             _ => return None,
         };
         let name = self.last_name(name_node)?;
-        if matches!(name.as_str(), "static_cast" | "dynamic_cast" | "reinterpret_cast" | "const_cast" | "decltype" | "typeid") {
+        if matches!(
+            name.as_str(),
+            "static_cast" | "dynamic_cast" | "reinterpret_cast" | "const_cast" | "decltype" | "typeid"
+        ) {
             return None;
         }
         let written = one_line(self.text(name_node));
-        let mut reference = self.source.reference(ReferenceKind::Call, &name, &written, name_node.start_byte());
+        let mut reference =
+            self.source.reference(ReferenceKind::Call, &name, &written, name_node.start_byte());
         if let Some(receiver) = receiver {
             reference.receiver = shortened(&one_line(self.text(receiver)), RECEIVER_SHOWN);
-            let through_pointer = self.source.slice(receiver.end_byte(), name_node.start_byte()).contains("->");
+            let through_pointer =
+                self.source.slice(receiver.end_byte(), name_node.start_byte()).contains("->");
             let found = self.receiver_type(receiver, frame, RECEIVER_DEPTH);
             reference.receiver_type = match pointee(&found).filter(|_| through_pointer) {
                 Some(inner) => receiver_type(inner),
@@ -84,13 +91,16 @@ impl<'a> Extractor<'a> {
                 self.rows.refer(frame.owner, call);
                 return;
             }
-            "identifier" | "pointer_expression" | "call_expression" | "compound_literal_expression" if is_launch => {
+            "identifier" | "pointer_expression" | "call_expression" | "compound_literal_expression"
+                if is_launch =>
+            {
                 self.source.reference(ReferenceKind::Call, "operator()", "operator()", at)
             }
             _ => return,
         };
         let type_text = receiver_type(&self.receiver_type(argument, frame, RECEIVER_DEPTH));
-        let names_class = type_text.rsplit("::").next().is_some_and(|last| last.starts_with(|c: char| c.is_uppercase()));
+        let names_class =
+            type_text.rsplit("::").next().is_some_and(|last| last.starts_with(|c: char| c.is_uppercase()));
         if names_class {
             reference.receiver = shortened(&text, RECEIVER_SHOWN);
             reference.receiver_type = type_text;
@@ -153,7 +163,8 @@ impl<'a> Extractor<'a> {
 
     /// `this->x` and `a.x` where the class of `a` is in this file.
     fn type_of_field(&self, node: Node<'a>, frame: &Frame, depth: usize) -> String {
-        let (Some(object), Some(field)) = (node.child_by_field_name("argument"), node.child_by_field_name("field"))
+        let (Some(object), Some(field)) =
+            (node.child_by_field_name("argument"), node.child_by_field_name("field"))
         else {
             return String::new();
         };
@@ -187,9 +198,10 @@ impl<'a> Extractor<'a> {
                 .filter(|argument| argument.kind() == "this")
                 .map(|_| frame.class.clone())
                 .unwrap_or_default(),
-            "call_expression" => {
-                node.child_by_field_name("function").map(|function| self.type_of_call(function)).unwrap_or_default()
-            }
+            "call_expression" => node
+                .child_by_field_name("function")
+                .map(|function| self.type_of_call(function))
+                .unwrap_or_default(),
             _ => String::new(),
         }
     }
@@ -206,11 +218,21 @@ impl<'a> Extractor<'a> {
             Some(one_line(self.text(named(list).into_iter().next()?)))
         };
         match name.as_str() {
-            "make_shared" | "make_unique" | "static_cast" | "dynamic_cast" | "reinterpret_cast" | "const_cast"
-            | "static_pointer_cast" | "dynamic_pointer_cast" => argument().unwrap_or_default(),
+            "make_shared"
+            | "make_unique"
+            | "static_cast"
+            | "dynamic_cast"
+            | "reinterpret_cast"
+            | "const_cast"
+            | "static_pointer_cast"
+            | "dynamic_pointer_cast" => argument().unwrap_or_default(),
             // By convention only types begin with a capital where functions are called.
-            _ if name.starts_with(|c: char| c.is_uppercase()) && self.known.classes.contains(&name) => written,
-            _ if last.kind() == "template_function" && name.starts_with(|c: char| c.is_uppercase()) => written,
+            _ if name.starts_with(|c: char| c.is_uppercase()) && self.known.classes.contains(&name) => {
+                written
+            }
+            _ if last.kind() == "template_function" && name.starts_with(|c: char| c.is_uppercase()) => {
+                written
+            }
             _ => String::new(),
         }
     }

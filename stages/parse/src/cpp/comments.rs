@@ -24,7 +24,8 @@ impl Comments {
             let gap = &text[end..below];
             let breaks = gap.matches('\n').count();
             let allowed = if found.is_empty() && is_doxygen(comment) { 2 } else { 1 };
-            if !gap.trim().is_empty() || breaks > allowed || is_trailing(comment) || !begins_line(text, start) {
+            if !gap.trim().is_empty() || breaks > allowed || is_trailing(comment) || !begins_line(text, start)
+            {
                 break;
             }
             found.push((start, end));
@@ -34,8 +35,12 @@ impl Comments {
         if found.last().is_some_and(|(start, end)| is_file_header(text, *start, *end)) {
             found.pop();
         }
-        let cleaned: Vec<String> =
-            found.iter().rev().map(|(start, end)| clean(&text[*start..*end])).filter(|c| !c.is_empty()).collect();
+        let cleaned: Vec<String> = found
+            .iter()
+            .rev()
+            .map(|(start, end)| clean(&text[*start..*end]))
+            .filter(|c| !c.is_empty())
+            .collect();
         cleaned.join("\n")
     }
 

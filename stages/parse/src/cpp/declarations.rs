@@ -49,6 +49,10 @@ impl<'a> Extractor<'a> {
     pub(crate) fn declaration(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
         let node = item.node;
         match node.kind() {
+            "expression_statement" | "declaration" | "field_declaration" if self.is_generator_call(node) => {
+                let end = node.start_byte() + self.text(node).trim_end_matches([';', ' ', '\n']).len();
+                self.generated.push((node.start_byte(), end));
+            }
             "preproc_include" => self.include(node),
             "preproc_def" | "preproc_function_def" => self.macro_definition(node),
             "namespace_definition" => self.namespace(node, scope, depth),
@@ -66,8 +70,15 @@ impl<'a> Extractor<'a> {
             "type_definition" => self.typedef(item, scope, depth),
             "concept_definition" => self.concept(item, scope),
             "expression_statement" | "compound_statement" => self.stray_code(node, scope),
-            "translation_unit" | "declaration_list" | "field_declaration_list" | "ERROR" | "preproc_if"
-            | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "preproc_elifdef" => {
+            "translation_unit"
+            | "declaration_list"
+            | "field_declaration_list"
+            | "ERROR"
+            | "preproc_if"
+            | "preproc_ifdef"
+            | "preproc_else"
+            | "preproc_elif"
+            | "preproc_elifdef" => {
                 self.children(node, scope, depth);
             }
             _ => {}
@@ -88,13 +99,19 @@ impl<'a> Extractor<'a> {
         let Some(body) = node.child_by_field_name("body") else { return };
         let names: Vec<String> = node
             .child_by_field_name("name")
-            .map(|name| self.text(name).split("::").map(|part| part.trim().trim_start_matches("inline ").trim().to_owned()).collect())
+            .map(|name| {
+                self.text(name)
+                    .split("::")
+                    .map(|part| part.trim().trim_start_matches("inline ").trim().to_owned())
+                    .collect()
+            })
             .unwrap_or_default();
         let (outer, last) = match names.split_last() {
             Some((last, outer)) => (scope.in_qualifier(outer, &[]), last.as_str()),
             None => (scope.clone(), "(anonymous)"),
         };
-        let mut entity = self.entity(EntityKind::Namespace, last, (node.start_byte(), node.end_byte()), &outer);
+        let mut entity =
+            self.entity(EntityKind::Namespace, last, (node.start_byte(), node.end_byte()), &outer);
         entity.signature = self.seen_line(node.start_byte(), body.start_byte());
         let owner = self.rows.push(entity);
         let inside = scope.in_namespace(&names, owner);
@@ -104,8 +121,10 @@ impl<'a> Extractor<'a> {
 
     fn namespace_alias(&mut self, node: Node<'a>, scope: &Scope) {
         let Some(name) = node.child_by_field_name("name") else { return };
-        let mut entity = self.entity(EntityKind::Alias, self.text(name), (node.start_byte(), node.end_byte()), scope);
-        entity.signature = self.seen_line(node.start_byte(), node.end_byte()).trim_end_matches(';').to_owned();
+        let mut entity =
+            self.entity(EntityKind::Alias, self.text(name), (node.start_byte(), node.end_byte()), scope);
+        entity.signature =
+            self.seen_line(node.start_byte(), node.end_byte()).trim_end_matches(';').to_owned();
         self.rows.push(entity);
     }
 
@@ -132,8 +151,10 @@ impl<'a> Extractor<'a> {
                     "template_template_parameter_declaration" => named(parameter).pop()?,
                     _ => parameter,
                 };
-                let name = inner.child_by_field_name("name").or_else(|| inner.child_by_field_name("declarator"));
-                let name = name.or_else(|| named(inner).into_iter().find(|n| n.kind() == "type_identifier"))?;
+                let name =
+                    inner.child_by_field_name("name").or_else(|| inner.child_by_field_name("declarator"));
+                let name =
+                    name.or_else(|| named(inner).into_iter().find(|n| n.kind() == "type_identifier"))?;
                 let text = self.text(name);
                 Some(text.trim_start_matches(['.', '&', '*', ' ']).to_owned())
             })
@@ -145,7 +166,8 @@ impl<'a> Extractor<'a> {
         if body.kind() == "declaration_list" {
             self.children(body, scope, depth);
         } else {
-            let item = Item { node: body, start: node.start_byte(), end: node.end_byte(), templates: Vec::new() };
+            let item =
+                Item { node: body, start: node.start_byte(), end: node.end_byte(), templates: Vec::new() };
             self.declaration(&item, scope, depth + 1);
         }
     }
@@ -184,9 +206,16 @@ impl<'a> Extractor<'a> {
         if specifier.child_by_field_name("body").is_none() {
             return;
         }
-        let inner = Item { node: specifier, start: item.start, end: specifier.end_byte(), templates: item.templates.clone() };
+        let inner = Item {
+            node: specifier,
+            start: item.start,
+            end: specifier.end_byte(),
+            templates: item.templates.clone(),
+        };
         match specifier.kind() {
-            "class_specifier" | "struct_specifier" | "union_specifier" => self.record(&inner, scope, None, depth),
+            "class_specifier" | "struct_specifier" | "union_specifier" => {
+                self.record(&inner, scope, None, depth)
+            }
             "enum_specifier" => self.enumeration(&inner, scope, None),
             _ => {}
         }
@@ -198,7 +227,8 @@ impl<'a> Extractor<'a> {
         entity.signature = self.head(item, item.node.end_byte());
         entity.template_parameters = self.template_text(item);
         let target = item.node.child_by_field_name("type");
-        entity.return_type = target.map(|node| self.seen_line(node.start_byte(), node.end_byte())).unwrap_or_default();
+        entity.return_type =
+            target.map(|node| self.seen_line(node.start_byte(), node.end_byte())).unwrap_or_default();
         let at = self.rows.push(entity);
         if let Some(target) = target {
             self.mention(target, Some(at), scope);
@@ -263,7 +293,8 @@ impl<'a> Extractor<'a> {
 
     /// Template parameter lists as written, outermost first.
     pub(crate) fn template_text(&self, item: &Item<'_>) -> String {
-        let lists: Vec<String> = item.templates.iter().map(|list| crate::names::one_line(self.text(*list))).collect();
+        let lists: Vec<String> =
+            item.templates.iter().map(|list| crate::names::one_line(self.text(*list))).collect();
         lists.join(" ")
     }
 }

@@ -108,7 +108,11 @@ impl<'a> Extractor<'a> {
     /// Unqualified name of an identifier-like node.
     pub(crate) fn last_name(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
-            "identifier" | "field_identifier" | "type_identifier" | "namespace_identifier" | "primitive_type" => {
+            "identifier"
+            | "field_identifier"
+            | "type_identifier"
+            | "namespace_identifier"
+            | "primitive_type" => {
                 let name = self.text(node).trim();
                 (!name.is_empty()).then(|| self.without_spaces(name))
             }
@@ -137,7 +141,8 @@ impl<'a> Extractor<'a> {
 /// `operator +=` as `operator+=`; words keep a space (`operator new`).
 fn operator_name(text: &str) -> String {
     let symbol = text.trim_start_matches("operator").trim();
-    let is_word = symbol.starts_with(|c: char| c.is_alphabetic() || c == '_') && text.len() > "operator".len() + symbol.len();
+    let is_word = symbol.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.len() > "operator".len() + symbol.len();
     let symbol: String = if is_word {
         format!(" {}", symbol.split_whitespace().collect::<Vec<_>>().join(" "))
     } else {
@@ -161,8 +166,14 @@ fn inner_declarator(node: Node<'_>) -> Option<Node<'_>> {
         child.kind().ends_with("declarator")
             || matches!(
                 child.kind(),
-                "identifier" | "field_identifier" | "type_identifier" | "qualified_identifier" | "operator_name"
-                    | "destructor_name" | "template_function" | "operator_cast"
+                "identifier"
+                    | "field_identifier"
+                    | "type_identifier"
+                    | "qualified_identifier"
+                    | "operator_name"
+                    | "destructor_name"
+                    | "template_function"
+                    | "operator_cast"
             )
     })
 }

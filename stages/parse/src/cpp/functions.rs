@@ -19,7 +19,8 @@ impl<'a> Extractor<'a> {
             self.body(node, None, at, scope, &test.fixture);
             return;
         }
-        let declared = node.child_by_field_name("declarator").and_then(|declarator| self.declared(declarator));
+        let declared =
+            node.child_by_field_name("declarator").and_then(|declarator| self.declared(declarator));
         let function = declared.as_ref().and_then(|declared| declared.function);
         let (Some(declared), Some(function)) = (declared, function) else {
             // A macro call with a block (`FOREACH(x) { ... }`), or a class the grammar misread.
@@ -79,7 +80,8 @@ impl<'a> Extractor<'a> {
         let mut entity = self.entity(EntityKind::FunctionDefinition, &declared.name, item.range(), scope);
         entity.signature = self.function_signature(item, declared, scope);
         entity.return_type = self.return_type(item, declared, function);
-        entity.parameters = parameter_list(function).map(|list| inner_text(self.text(list))).unwrap_or_default();
+        entity.parameters =
+            parameter_list(function).map(|list| inner_text(self.text(list))).unwrap_or_default();
         entity.template_parameters = self.template_text(item);
         entity
     }
@@ -87,7 +89,8 @@ impl<'a> Extractor<'a> {
     /// Head of the function on one line. Inside a specialisation the name is qualified with it, so
     /// that members of two specialisations differ.
     fn function_signature(&self, item: &Item<'a>, declared: &Declared<'a>, scope: &Scope) -> String {
-        let stops = ["compound_statement", "field_initializer_list", "try_statement", "constructor_try_statement"];
+        let stops =
+            ["compound_statement", "field_initializer_list", "try_statement", "constructor_try_statement"];
         let end = named(item.node)
             .into_iter()
             .find(|child| stops.contains(&child.kind()))
@@ -117,7 +120,13 @@ impl<'a> Extractor<'a> {
     }
 
     /// Scope of a function: a written qualifier names a class or a namespace.
-    fn member_scope(&self, item: &Item<'a>, declared: &Declared<'a>, function: Node<'a>, scope: &Scope) -> Scope {
+    fn member_scope(
+        &self,
+        item: &Item<'a>,
+        declared: &Declared<'a>,
+        function: Node<'a>,
+        scope: &Scope,
+    ) -> Scope {
         if declared.qualifier.is_empty() {
             return scope.clone();
         }
@@ -141,7 +150,8 @@ impl<'a> Extractor<'a> {
     /// Splits a qualifier into namespaces and classes, as far as one file tells: template arguments
     /// and classes defined here are certain, then what only a member can have, then capitals.
     fn scope_of_qualifier(&self, qualifier: &[Component], scope: &Scope, marks_member: bool) -> Scope {
-        let names: Vec<String> = qualifier.iter().map(|component| component.name.clone()).filter(|n| !n.is_empty()).collect();
+        let names: Vec<String> =
+            qualifier.iter().map(|component| component.name.clone()).filter(|n| !n.is_empty()).collect();
         let certain = qualifier.iter().filter(|component| !component.name.is_empty()).position(|component| {
             !component.arguments.is_empty() || self.known.classes.contains(&component.name)
         });
@@ -165,7 +175,10 @@ impl<'a> Extractor<'a> {
             .filter(|child| {
                 matches!(
                     child.kind(),
-                    "compound_statement" | "field_initializer_list" | "try_statement" | "constructor_try_statement"
+                    "compound_statement"
+                        | "field_initializer_list"
+                        | "try_statement"
+                        | "constructor_try_statement"
                 )
             })
             .collect();
@@ -228,7 +241,12 @@ impl<'a> Extractor<'a> {
                 Some(quoted) => quoted.to_owned(),
                 None => arguments.split(',').next().unwrap_or("").trim().to_owned(),
             };
-            return Some(TestCase { name, parent: String::new(), fixture: String::new(), signature: one_line(head) });
+            return Some(TestCase {
+                name,
+                parent: String::new(),
+                fixture: String::new(),
+                signature: one_line(head),
+            });
         }
         None
     }

@@ -8,6 +8,8 @@
 use almanac_language::{Classification, Grammar, Limits, parse_cpp};
 use almanac_tables::{Entity, EntityKind, Language};
 
+use tree_sitter::Node;
+
 use crate::cpp::Extractor;
 use crate::cpp::scope::Scope;
 use crate::rows::{Rows, Source};
@@ -18,7 +20,10 @@ const EXPANDED: usize = 500;
 impl Extractor<'_> {
     /// Reads what the macro calls found by the mask declare.
     pub(crate) fn expand_generated(&mut self, limits: Limits) {
-        for (start, end) in self.tree.generated.iter().copied().take(EXPANDED) {
+        let mut calls = std::mem::take(&mut self.generated);
+        calls.sort_unstable();
+        calls.dedup();
+        for (start, end) in calls.into_iter().take(EXPANDED) {
             let call = self.source.slice(start, end);
             let (name, arguments) = match call.split_once('(') {
                 Some((name, rest)) => (name.trim(), rest.trim_end().strip_suffix(')')),
@@ -31,6 +36,26 @@ impl Extractor<'_> {
             let scope = self.scope_at(start);
             self.read_expansion(&code, (start, end), scope, limits);
         }
+    }
+
+    /// `NAME(arguments);` where a declaration should be, `NAME` being a macro of this file.
+    pub(crate) fn is_generator_call(&self, node: Node<'_>) -> bool {
+        let Some((name, rest)) = self.text(node).split_once('(') else { return false };
+        let name = name.trim_end();
+        let is_word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if !is_word || self.definition(name, node.start_byte()).is_none() {
+            return false;
+        }
+        let mut depth = 1usize;
+        let close = rest.char_indices().find(|(_, c)| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        close.is_some_and(|(at, _)| rest[at + 1..].trim_matches([';', ' ', '\n', '\r', '\t']).is_empty())
     }
 
     fn scope_at(&self, at: usize) -> Scope {
@@ -69,7 +94,10 @@ impl Extractor<'_> {
     }
 
     fn is_outermost(&self, entity: &Entity, all: &[Entity]) -> bool {
-        let kept = entity.kind.is_callable() || entity.kind.is_record();
+        // A specialisation of a trait says nothing that the call does not.
+        let own = entity.signature.split(" : ").next().unwrap_or("");
+        let is_trait = entity.kind.is_record() && own.contains(&format!("{}<", entity.name));
+        let kept = entity.kind.is_callable() || (entity.kind.is_record() && !is_trait);
         let inside = |outer: &&Entity| {
             outer.start_byte <= entity.start_byte
                 && outer.end_byte >= entity.end_byte

@@ -23,7 +23,10 @@ impl<'a> Extractor<'a> {
         let name = self.text(name_node).trim();
         let value = node.child_by_field_name("value").map(|value| self.text(value)).unwrap_or("");
         let parameters = node.child_by_field_name("parameters").map(|list| self.text(list));
-        if value.trim().is_empty() && parameters.is_none() && is_include_guard(node, self.text(name_node), self) {
+        if value.trim().is_empty()
+            && parameters.is_none()
+            && is_include_guard(node, self.text(name_node), self)
+        {
             return;
         }
         let end = node.start_byte() + self.text(node).trim_end().len();
@@ -45,7 +48,9 @@ impl<'a> Extractor<'a> {
         self.rows.push(entity);
         self.macros.push(MacroDefinition {
             name: name.to_owned(),
-            parameters: inner.map(|list| list.split(',').map(|name| name.trim().to_owned()).filter(|n| !n.is_empty()).collect()),
+            parameters: inner.map(|list| {
+                list.split(',').map(|name| name.trim().to_owned()).filter(|n| !n.is_empty()).collect()
+            }),
             body,
             start: node.start_byte(),
         });

@@ -31,7 +31,8 @@ impl<'a> Extractor<'a> {
         let head = self.seen.get(item.start..first.start_byte()).unwrap_or("");
         let kind = if outside.is_class() { EntityKind::Field } else { EntityKind::Variable };
         let mut entity = self.entity(kind, &declared.name, item.range(), &outside);
-        let shown_end = value.map_or(declarator.end_byte(), |value| value.end_byte()).max(declarator.end_byte());
+        let shown_end =
+            value.map_or(declarator.end_byte(), |value| value.end_byte()).max(declarator.end_byte());
         let shown = self.seen.get(declarator.start_byte()..shown_end).unwrap_or("");
         entity.signature = shortened(&one_line(&format!("{head} {shown}")), 2 * VALUE_SHOWN);
         entity.template_parameters = self.template_text(item);
@@ -43,7 +44,10 @@ impl<'a> Extractor<'a> {
         }
         let words: Vec<&str> = type_head.split_whitespace().collect();
         entity.is_definition = if scope.is_class() {
-            !words.contains(&"static") || words.contains(&"inline") || words.contains(&"constexpr") || value.is_some()
+            !words.contains(&"static")
+                || words.contains(&"inline")
+                || words.contains(&"constexpr")
+                || value.is_some()
         } else {
             !words.contains(&"extern") || value.is_some()
         };

@@ -143,8 +143,15 @@ fn is_forward(item: &Item<'_>) -> bool {
     item.node.parent().is_none_or(|parent| {
         !matches!(
             parent.kind(),
-            "declaration" | "field_declaration" | "parameter_declaration" | "type_descriptor" | "function_definition"
-                | "type_definition" | "alias_declaration" | "friend_declaration" | "template_instantiation"
+            "declaration"
+                | "field_declaration"
+                | "parameter_declaration"
+                | "type_descriptor"
+                | "function_definition"
+                | "type_definition"
+                | "alias_declaration"
+                | "friend_declaration"
+                | "template_instantiation"
         )
     })
 }

@@ -226,7 +226,10 @@ template <> void g<int>(int) {}
     assert_eq!(ids.len(), read.entities.len());
     assert!(ids.iter().all(|id| id.len() == 20));
     let specialised = &read.entities[1];
-    assert_eq!((specialised.bases.as_slice(), specialised.parameters.as_str()), (&["Base<B>".to_owned()][..], ": public Base<B>"));
+    assert_eq!(
+        (specialised.bases.as_slice(), specialised.parameters.as_str()),
+        (&["Base<B>".to_owned()][..], ": public Base<B>")
+    );
 }
 
 #[test]
@@ -301,8 +304,8 @@ class Field {
             "call update: std::make_unique<Copier>/1",
             "call update: copy:Copier start/0",
             "call update: static_cast<Derived&>(*this):Derived finish/0",
-            "call update: a.b(): c/0",
             "call update: a: b/0",
+            "call update: a.b(): c/0",
         ]
     );
     assert_eq!(read.named("Field::update::boundary").kind, EntityKind::Lambda);
@@ -310,7 +313,8 @@ class Field {
 
 #[test]
 fn a_functor_handed_to_a_launcher_has_its_call_operator_called() {
-    let read = read_header("void f(int n) { Functor g(n); parallel_for(n, g); parallel_for(n, Other<int>{n}); }");
+    let read =
+        read_header("void f(int n) { Functor g(n); parallel_for(n, g); parallel_for(n, Other<int>{n}); }");
     assert_eq!(
         read.asked("call launch"),
         [
@@ -382,17 +386,24 @@ namespace ippl {
         return reduce(nghost, op);              \\
     }
     DefineReduction(Sum, sum, a += b)
-    DefineReduction(Max, max, std::max(a, b))
+    DefineReduction(Max, max, std::max(a, b));
+#define TRAIT(T) template <> struct is_fine<T> {};
+    TRAIT(unsigned long);
+#define NODE(N) template <typename E> struct N : Base<N<E>> { E e; };
+    NODE(Minus)
 }
 ";
     let read = read_header(text);
     assert_eq!(
         read.outline(),
         [
-            "namespace ippl 1-9",
+            "namespace ippl 1-13",
             "macro DefineReduction 2-6",
             "method_definition ippl::BareField::sum 7-7",
             "method_definition ippl::BareField::max 8-8",
+            "macro TRAIT 9-9",
+            "macro NODE 11-11",
+            "struct ippl::Minus 12-12",
         ]
     );
     let sum = read.named("ippl::BareField::sum");
@@ -438,7 +449,9 @@ extern \"C\" void plain(int);
 
 #[test]
 fn comments_after_fields_and_enumerators_are_theirs() {
-    let read = read_header("enum E {\n  A,  ///< first\n  /// second\n  B\n};\nstruct S {\n  int n;  //!< count\n  int m;\n};\n");
+    let read = read_header(
+        "enum E {\n  A,  ///< first\n  /// second\n  B\n};\nstruct S {\n  int n;  //!< count\n  int m;\n};\n",
+    );
     for (name, comment) in [("E::A", "first"), ("E::B", "second"), ("S::n", "count"), ("S::m", "")] {
         assert_eq!(read.named(name).leading_comment, comment, "{name}");
     }

@@ -16,7 +16,9 @@ impl<'a> Extractor<'a> {
     pub(crate) fn mention_function(&mut self, item: &Item<'a>, function: Node<'a>, at: usize, scope: &Scope) {
         let mut nodes: Vec<Node<'a>> = item.node.child_by_field_name("type").into_iter().collect();
         if let Some(list) = parameter_list(function) {
-            nodes.extend(named(list).into_iter().filter_map(|parameter| parameter.child_by_field_name("type")));
+            nodes.extend(
+                named(list).into_iter().filter_map(|parameter| parameter.child_by_field_name("type")),
+            );
         }
         nodes.extend(named(function).into_iter().filter(|child| child.kind() == "trailing_return_type"));
         self.mention_all(&nodes, Some(at), scope);

@@ -3,8 +3,15 @@
 use crate::documents::markdown::plain_title;
 use crate::documents::{Heading, lines_with_bytes};
 
-const COMMANDS: &[(&str, usize)] =
-    &[("mainpage", 1), ("page", 1), ("defgroup", 1), ("section", 2), ("subsection", 3), ("subsubsection", 4), ("paragraph", 5)];
+const COMMANDS: &[(&str, usize)] = &[
+    ("mainpage", 1),
+    ("page", 1),
+    ("defgroup", 1),
+    ("section", 2),
+    ("subsection", 3),
+    ("subsubsection", 4),
+    ("paragraph", 5),
+];
 
 /// Headings by command or by `#`, outside `@code` and fences.
 pub(crate) fn headings(text: &str) -> Vec<Heading> {
@@ -45,7 +52,9 @@ fn command(body: &str) -> Option<(usize, String)> {
     }
     let (label, title) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     // A label is an identifier in lower case; `@section Example Usage` has left it out.
-    let has_label = !title.trim().is_empty() && label.starts_with(|c: char| c.is_lowercase());
+    let title = title.trim();
+    let has_label = label.starts_with(|c: char| c.is_lowercase()) || title.split(' ').next() == Some(label);
+    let has_label = has_label && !title.is_empty();
     let title = if has_label { title } else { rest };
     (!title.is_empty()).then(|| (*level, plain_title(title)))
 }

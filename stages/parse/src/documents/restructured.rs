@@ -42,7 +42,8 @@ fn title(lines: &[(usize, &str)], at: usize) -> Option<(usize, bool)> {
     let above_is_blank = at == 0 || line(at - 1).trim().is_empty() || line(at - 1).starts_with("..");
     let is_title = !first.trim().is_empty() && !first.starts_with([' ', '\t']) && above_is_blank;
     let under = line(at + 1);
-    (is_title && is_adornment(under) && under.chars().count() >= first.trim_end().chars().count()).then_some((at, false))
+    (is_title && is_adornment(under) && under.chars().count() >= first.trim_end().chars().count())
+        .then_some((at, false))
 }
 
 fn is_adornment(line: &str) -> bool {

@@ -12,9 +12,9 @@ pub(crate) fn split(text: &str, start: usize, end: usize, most: usize) -> Vec<(u
             None => rest.len(),
             Some((window, _)) => boundary(rest, window),
         };
-        if let Some(piece) = trimmed(text, from, from + cut) {
-            pieces.push(piece);
-        }
+        // Comment marks and rulers alone are no text.
+        let piece = trimmed(text, from, from + cut);
+        pieces.extend(piece.filter(|(start, end)| text[*start..*end].contains(char::is_alphanumeric)));
         at = from + cut;
     }
     pieces
@@ -28,7 +28,8 @@ fn trimmed(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
         return None;
     }
     let lead = slice.len() - body.len();
-    let indent = slice[..lead].rfind('\n').map_or(if start == 0 { 0 } else { lead }, |line| line + 1);
+    let begins_line = start == 0 || text[..start].ends_with('\n');
+    let indent = slice[..lead].rfind('\n').map_or(if begins_line { 0 } else { lead }, |line| line + 1);
     Some((start + indent, start + slice.trim_end().len()))
 }
 
@@ -97,12 +98,13 @@ mod tests {
     #[test]
     fn characters_count_and_are_never_cut() {
         check("ééééé üüüüü", 6, &["ééééé", "üüüüü"]);
-        check("€€€€", 3, &["€€€", "€"]);
+        check("ßßßß", 3, &["ßßß", "ß"]);
     }
 
     #[test]
     fn blank_ends_go_and_indentation_stays() {
         check("\n\n  - item\n    more\n\n", 40, &["  - item\n    more"]);
         check(" \n\t\n", 10, &[]);
+        check("/**\n * ---\n", 40, &[]);
     }
 }

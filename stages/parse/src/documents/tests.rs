@@ -65,12 +65,7 @@ fn tables_rules_and_front_matter_are_no_headings() {
 #[test]
 fn long_sections_become_numbered_pieces_with_the_same_path() {
     let text = "# Top\n\n## Long\nAlpha beta gamma delta.\n\nEpsilon zeta eta theta.\n\nIota kappa lambda.\n";
-    check(
-        "a.md",
-        text,
-        40,
-        &["Long_1 | Top | 3-4", "Long_2 | Top | 6-6", "Long_3 | Top | 8-8"],
-    );
+    check("a.md", text, 40, &["Long_1 | Top | 3-4", "Long_2 | Top | 6-6", "Long_3 | Top | 8-8"]);
     let one_line = format!("# T\n{}\n", "A sentence of words here. ".repeat(20));
     let pieces = read_document("b.md", &one_line, 100);
     assert!(pieces.len() > 4);
@@ -117,10 +112,15 @@ text
 \\begin{verbatim}
 \\section{shown}
 \\end{verbatim}
-\\section*{Setup of \\ippl}
+\\section*{Setup of {\\em the} \\ippl}
 more
 ";
-    check("a.tex", text, 400, &["Using the Field Class |  | 1-7", "Setup of ippl | Using the Field Class | 8-9"]);
+    check(
+        "a.tex",
+        text,
+        400,
+        &["Using the Field Class |  | 1-7", "Setup of the ippl | Using the Field Class | 8-9"],
+    );
 }
 
 #[test]

@@ -2,16 +2,14 @@
 
 use crate::documents::{Heading, lines_with_bytes};
 
-const COMMANDS: &[(&str, usize)] = &[
-    ("part", 1),
-    ("chapter", 2),
-    ("section", 3),
-    ("subsection", 4),
-    ("subsubsection", 5),
-    ("paragraph", 6),
-];
+const COMMANDS: &[(&str, usize)] =
+    &[("part", 1), ("chapter", 2), ("section", 3), ("subsection", 4), ("subsubsection", 5), ("paragraph", 6)];
 /// Environments whose content is shown as it stands.
 const VERBATIM: &[&str] = &["verbatim", "lstlisting", "code", "smallcode", "minted"];
+
+/// Switches that change the font of what follows.
+const FONTS: &[&str] =
+    &["em", "bf", "it", "tt", "sf", "sl", "rm", "sc", "bfseries", "ttfamily", "itshape", "small", "large"];
 
 pub(crate) fn headings(text: &str) -> Vec<Heading> {
     let mut found = Vec::new();
@@ -74,6 +72,10 @@ fn plain_title(title: &str) -> String {
         match c {
             '\\' => {
                 let length = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+                if FONTS.contains(&&rest[..length]) {
+                    rest = rest[length..].trim_start();
+                    continue;
+                }
                 // `\ippl` stands for its own name; `\texttt{Field}` for what is in its braces.
                 let is_macro = length > 0 && !rest[length..].starts_with('{');
                 if is_macro {

@@ -22,9 +22,13 @@ pub(crate) fn latest(store: &Store) -> miette::Result<Vec<RunRecord>> {
     for stage in PIPELINE {
         let infix = format!("-{}-", stage.name);
         if let Some(name) = names.iter().find(|name| name.contains(&infix))
-            && let Some(record) = read_json::<RunRecord>(&folder.join(name), "run record")?
         {
-            latest.push(record);
+            match read_json::<RunRecord>(&folder.join(name), "run record") {
+                Ok(record) => latest.extend(record),
+                // Half a record or another version's says nothing; the store is judged without it.
+                Err(error) if error.is_damage() => almanac_terminal::warning(&error),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     Ok(latest)
@@ -38,6 +42,7 @@ pub(crate) fn describe(run: &RunRecord) -> String {
         RunState::Running => "running",
         RunState::Done => "done",
         RunState::Waiting => "waits for other shards",
+        RunState::Blocked => "to be run again after other shards",
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
     };
