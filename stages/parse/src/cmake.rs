@@ -1,16 +1,22 @@
-//! CMake: functions, targets, options, and the files one script pulls in.
+//! CMake: functions, macros, targets, options and cache variables, and the files they name.
+//!
+//! The statements between them become text blocks, so that every line of a build file is found.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use almanac_language::{Grammar, Limits, Stop, parse};
 use almanac_tables::{EntityKind, ReferenceKind};
 use tree_sitter::Node;
 
-use crate::names::{one_line, shortened};
+use crate::documents;
+use crate::names::shortened;
 use crate::rows::{EntityAt, Rows, Source};
 
-/// Longest signature of a command, in characters.
-const SHOWN: usize = 240;
+/// Longest signature, in characters; a target may list hundreds of files.
+const LONGEST_SIGNATURE: usize = 300;
+
+/// Commands that end a block and say nothing by themselves.
+const ENDINGS: [&str; 7] = ["else", "endif", "endforeach", "endwhile", "endfunction", "endmacro", "endblock"];
 
 /// Commands of CMake itself: calls to anything else are calls to functions of the tree.
 const BUILTIN: &[&str] = &[
@@ -109,138 +115,266 @@ const BUILTIN: &[&str] = &[
     "check_symbol_exists",
 ];
 
-/// Reads a CMake file; gives the bytes the grammar could not place.
-pub(crate) fn read(source: &Source<'_>, limits: Limits, rows: &mut Rows) -> Result<u64, Stop> {
-    let tree = parse(Grammar::Cmake, source.text.as_bytes(), limits)?;
-    let builtin: BTreeSet<&str> = BUILTIN.iter().copied().collect();
-    let mut reader = Reader { source, builtin, rows, comment_end: 0, comment_start: None, errors: 0 };
-    reader.walk(tree.root_node());
-    Ok(reader.errors)
+/// Reads a CMake file and gives the bytes the grammar could not place. On `Err` no row was pushed.
+pub(crate) fn read(
+    source: &Source<'_>,
+    max_chunk_size: usize,
+    limits: Limits,
+    rows: &mut Rows,
+) -> Result<u64, Stop> {
+    let tree = parse(Grammar::Cmake, &without_placeholders(source.text), limits)?;
+    let mut reader = Reader { source, rows, owner: None, taken: Vec::new() };
+    let mut error_bytes = 0;
+    let mut error_end = 0;
+    let mut cursor = tree.walk();
+    // By cursor: nesting of blocks must not become nesting of calls.
+    'walk: loop {
+        let node = cursor.node();
+        if node.is_error() && node.start_byte() >= error_end {
+            error_end = node.end_byte();
+            error_bytes += (node.end_byte() - node.start_byte()) as u64;
+        }
+        let is_command = reader.visit(node);
+        if !is_command && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                break 'walk;
+            }
+        }
+    }
+    let gaps = reader.gaps();
+    documents::read_between(source, &gaps, max_chunk_size, rows);
+    Ok(error_bytes)
 }
 
 struct Reader<'a, 'r> {
     source: &'a Source<'a>,
-    builtin: BTreeSet<&'static str>,
     rows: &'r mut Rows,
-    /// First byte of the run of comment lines being collected, and where it ends.
-    comment_start: Option<usize>,
-    comment_end: usize,
-    errors: u64,
+    /// Function or macro whose body is being walked, and where it ends.
+    owner: Option<(EntityAt, usize)>,
+    /// Ranges of outermost entities with the comments before them.
+    taken: Vec<Range<usize>>,
+}
+
+/// A command: its name in lower case and its arguments without quotes.
+struct Command<'a> {
+    name: String,
+    arguments: Vec<(&'a str, usize)>,
+}
+
+impl Command<'_> {
+    fn first(&self) -> &str {
+        self.arguments.first().map_or("", |(text, _)| text)
+    }
 }
 
 impl<'a> Reader<'a, '_> {
+    /// Takes what a node says; true for a command, which holds no further commands.
+    fn visit(&mut self, node: Node<'a>) -> bool {
+        if self.owner.is_some_and(|(_, end)| node.start_byte() >= end) {
+            self.owner = None;
+        }
+        match node.kind() {
+            "function_def" | "macro_def" => {
+                self.definition(node);
+                false
+            }
+            "normal_command" => {
+                let command = self.command(node);
+                let owner = self.named(node, &command).or(self.owner.map(|(at, _)| at));
+                self.files(&command, owner);
+                self.call(node, &command, owner);
+                true
+            }
+            kind => kind.ends_with("_command"),
+        }
+    }
+
+    fn command(&self, node: Node<'a>) -> Command<'a> {
+        let mut cursor = node.walk();
+        let mut name = String::new();
+        let mut arguments = Vec::new();
+        for child in node.named_children(&mut cursor) {
+            if child.kind() == "argument_list" {
+                let mut inner = child.walk();
+                arguments.extend(
+                    child
+                        .named_children(&mut inner)
+                        .filter(|argument| argument.kind() == "argument")
+                        .map(|argument| (unquoted(self.text(argument)), argument.start_byte())),
+                );
+            } else if name.is_empty() {
+                name = self.text(child).to_ascii_lowercase();
+            }
+        }
+        Command { name, arguments }
+    }
+
     fn text(&self, node: Node<'_>) -> &'a str {
         self.source.slice(node.start_byte(), node.end_byte())
     }
 
-    /// Visits commands in source order; entries of the stack carry the function around.
-    fn walk(&mut self, root: Node<'_>) {
-        let mut stack: Vec<(Node<'_>, Option<EntityAt>)> = vec![(root, None)];
-        while let Some((node, owner)) = stack.pop() {
-            let mut owner = owner;
-            match node.kind() {
-                "line_comment" => self.comment(node),
-                "function_def" | "macro_def" => owner = self.function(node).or(owner),
-                "normal_command" => self.command(node, owner),
-                "ERROR" => self.errors += node.byte_range().len() as u64,
-                _ => {}
+    fn definition(&mut self, node: Node<'a>) {
+        let Some(head) = node.child(0) else { return };
+        let command = self.command(head);
+        if command.first().is_empty() || self.owner.is_some() {
+            return;
+        }
+        let at = self.entity(EntityKind::BuildFunction, node, head, &command);
+        let parameters: Vec<&str> = command.arguments.iter().skip(1).map(|(text, _)| *text).collect();
+        self.rows.entities[at].parameters = parameters.join(" ");
+        self.owner = Some((at, node.end_byte()));
+    }
+
+    /// The entity a command makes, if its name is written out.
+    fn named(&mut self, node: Node<'a>, command: &Command<'a>) -> Option<EntityAt> {
+        let argument = |at: usize| command.arguments.get(at).map_or("", |(text, _)| text);
+        let (kind, doc) = match command.name.as_str() {
+            "add_library" | "add_executable" | "add_custom_target" => (EntityKind::BuildTarget, ""),
+            "option" | "cmake_dependent_option" => (EntityKind::BuildOption, argument(1)),
+            "set" => {
+                let cache = command.arguments.iter().position(|(text, _)| *text == "CACHE")?;
+                (EntityKind::BuildOption, argument(cache + 2))
             }
-            if !matches!(node.kind(), "argument_list" | "line_comment" | "bracket_comment") {
-                let mut cursor = node.walk();
-                let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-                stack.extend(children.into_iter().rev().map(|child| (child, owner)));
+            _ => return None,
+        };
+        if command.first().is_empty() || command.first().contains('$') {
+            return None;
+        }
+        let at = self.entity(kind, node, node, command);
+        let comment = &mut self.rows.entities[at].leading_comment;
+        if !doc.is_empty() {
+            if !comment.is_empty() {
+                comment.push('\n');
             }
+            comment.push_str(doc);
         }
-    }
-
-    fn comment(&mut self, node: Node<'_>) {
-        let joins = self.comment_start.is_some()
-            && self.source.slice(self.comment_end, node.start_byte()).chars().filter(|c| *c == '\n').count()
-                <= 1
-            && self.source.slice(self.comment_end, node.start_byte()).trim().is_empty();
-        if !joins {
-            self.comment_start = Some(node.start_byte());
-        }
-        self.comment_end = node.end_byte();
-    }
-
-    fn comment_before(&self, at: usize) -> String {
-        let Some(start) = self.comment_start else { return String::new() };
-        let gap = self.source.slice(self.comment_end, at);
-        if !gap.trim().is_empty() || gap.matches('\n').count() > 1 {
-            return String::new();
-        }
-        let lines: Vec<&str> = self
-            .source
-            .slice(start, self.comment_end)
-            .lines()
-            .map(|line| line.trim().trim_start_matches('#').trim())
-            .filter(|line| !line.chars().all(|c| matches!(c, '-' | '=' | '~' | '*' | '#')))
-            .collect();
-        lines.join("\n")
-    }
-
-    fn arguments(&self, node: Node<'_>) -> Vec<&'a str> {
-        let mut cursor = node.walk();
-        let list = node.named_children(&mut cursor).find(|child| child.kind() == "argument_list");
-        let Some(list) = list else { return Vec::new() };
-        let mut cursor = list.walk();
-        list.named_children(&mut cursor)
-            .filter(|child| child.kind() == "argument")
-            .map(|child| self.text(child))
-            .collect()
-    }
-
-    fn entity(&mut self, kind: EntityKind, name: &str, node: Node<'_>, head: Node<'_>) -> EntityAt {
-        let comment = self.comment_before(node.start_byte());
-        let mut entity = self.source.entity(kind, name, node.start_byte(), node.end_byte());
-        entity.signature = shortened(&one_line(self.text(head)), SHOWN);
-        entity.leading_comment = comment;
-        self.rows.push(entity)
-    }
-
-    fn function(&mut self, node: Node<'_>) -> Option<EntityAt> {
-        let head = node.named_child(0)?;
-        let arguments = self.arguments(head);
-        let (name, parameters) = arguments.split_first()?;
-        let at = self.entity(EntityKind::BuildFunction, name, node, head);
-        self.rows.entities[at].parameters = parameters.join(", ");
-        let keyword = if node.kind() == "macro_def" { "macro" } else { "function" };
-        self.rows.entities[at].return_type = keyword.to_owned();
         Some(at)
     }
 
-    fn command(&mut self, node: Node<'_>, owner: Option<EntityAt>) {
-        let Some(identifier) = node.named_child(0) else { return };
-        let written = self.text(identifier);
-        let name = written.to_ascii_lowercase();
-        let arguments = self.arguments(node);
-        let first = arguments.first().copied().unwrap_or("");
-        match name.as_str() {
-            "add_library" | "add_executable" | "add_custom_target" if !first.is_empty() => {
-                self.entity(EntityKind::BuildTarget, first, node, node);
+    /// An entity over `node` whose signature is `head`.
+    fn entity(
+        &mut self,
+        kind: EntityKind,
+        node: Node<'a>,
+        head: Node<'a>,
+        command: &Command<'a>,
+    ) -> EntityAt {
+        let (comment_start, comment) = comment_before(self.source.text, node.start_byte());
+        let mut entity = self.source.entity(kind, command.first(), node.start_byte(), node.end_byte());
+        entity.leading_comment = comment;
+        let signature = self.text(head).split_whitespace().collect::<Vec<_>>().join(" ");
+        entity.signature = shortened(&signature, LONGEST_SIGNATURE);
+        if let Some((owner, _)) = self.owner {
+            entity.parent = self.rows.entities[owner].name.clone();
+        } else {
+            self.taken.push(comment_start..node.end_byte());
+        }
+        self.rows.push(entity)
+    }
+
+    /// References to the files, folders and packages a command names.
+    fn files(&mut self, command: &Command<'a>, owner: Option<EntityAt>) {
+        let named: Vec<(&str, usize)> = match command.name.as_str() {
+            "include" | "add_subdirectory" | "find_package" => {
+                command.arguments.first().filter(|(text, _)| !text.is_empty()).copied().into_iter().collect()
             }
-            "option" | "cmake_dependent_option" if !first.is_empty() => {
-                self.entity(EntityKind::BuildOption, first, node, node);
+            "add_library" | "add_executable" | "target_sources" => {
+                command.arguments.iter().skip(1).filter(|(text, _)| is_file(text)).copied().collect()
             }
-            "set" if arguments.contains(&"CACHE") => {
-                self.entity(EntityKind::BuildOption, first, node, node);
-            }
-            "include" | "add_subdirectory" if !first.is_empty() => {
-                let path = first.trim_matches('"');
-                let text = one_line(self.text(node));
-                let reference = self.source.reference(ReferenceKind::Include, path, &text, node.start_byte());
-                self.rows.refer(owner, reference);
-            }
-            _ if !self.builtin.contains(name.as_str()) => {
-                let mut reference =
-                    self.source.reference(ReferenceKind::Call, written, written, node.start_byte());
-                reference.arguments = arguments.len() as u32;
-                self.rows.refer(owner, reference);
-            }
-            _ => {}
+            _ => return,
+        };
+        for (written, at) in named {
+            let reference = self.source.reference(ReferenceKind::Include, written, written, at);
+            self.rows.refer(owner, reference);
         }
     }
+
+    /// A call of a function that is not CMake's own.
+    fn call(&mut self, node: Node<'a>, command: &Command<'a>, owner: Option<EntityAt>) {
+        if command.name.is_empty() || BUILTIN.contains(&command.name.as_str()) {
+            return;
+        }
+        let written = self.source.slice(node.start_byte(), node.start_byte() + command.name.len());
+        let mut reference = self.source.reference(ReferenceKind::Call, written, written, node.start_byte());
+        reference.arguments = command.arguments.len() as u32;
+        self.rows.refer(owner, reference);
+    }
+
+    /// What stands between the entities and says something.
+    fn gaps(&self) -> Vec<Range<usize>> {
+        let mut gaps = Vec::new();
+        let mut at = 0;
+        for taken in &self.taken {
+            gaps.push(at..taken.start.max(at));
+            at = taken.end.max(at);
+        }
+        gaps.push(at..self.source.text.len());
+        gaps.retain(|gap| {
+            self.source.text[gap.clone()]
+                .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .any(|word| !word.is_empty() && !ENDINGS.contains(&word.to_ascii_lowercase().as_str()))
+        });
+        gaps
+    }
+}
+
+/// The text with lines such as `@PACKAGE_INIT@`, which are no commands, overwritten.
+fn without_placeholders(text: &str) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let written = line.trim();
+        if written.len() > 2 && written.starts_with('@') && written.ends_with('@') {
+            bytes[at..at + line.trim_end().len()].fill(b' ');
+        }
+        at += line.len();
+    }
+    bytes
+}
+
+/// Whether an argument is a file with a suffix, as written in a list of sources.
+fn is_file(argument: &str) -> bool {
+    let name = argument.rsplit('/').next().unwrap_or(argument);
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    suffix.starts_with(|c: char| c.is_ascii_alphabetic())
+        && suffix.chars().all(|c| c.is_ascii_alphanumeric() || c == '+')
+        && !argument.contains("$<")
+}
+
+/// An argument without its quotes or brackets.
+fn unquoted(argument: &str) -> &str {
+    if let Some(inner) = argument.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        return inner;
+    }
+    let bracketed = argument.strip_prefix('[').map(|rest| rest.trim_start_matches('='));
+    match bracketed.and_then(|rest| rest.strip_prefix('[')) {
+        Some(inner) => inner.trim_end_matches(']').trim_end_matches('=').trim_end_matches(']').trim(),
+        None => argument,
+    }
+}
+
+/// The `#` lines right before `at`: first byte and text without markers.
+fn comment_before(text: &str, at: usize) -> (usize, String) {
+    let mut start = text[..at].rfind('\n').map_or(0, |before| before + 1);
+    if !text[start..at].trim().is_empty() {
+        return (at, String::new());
+    }
+    let mut lines = Vec::new();
+    while let Some(end) = start.checked_sub(1) {
+        let line_start = text[..end].rfind('\n').map_or(0, |before| before + 1);
+        let Some(comment) = text[line_start..end].trim().strip_prefix('#') else { break };
+        lines.push(comment.trim_start_matches('#').trim());
+        start = line_start;
+    }
+    lines.reverse();
+    let lines: Vec<&str> = lines
+        .into_iter()
+        .filter(|line| line.contains(char::is_alphanumeric) && !line.starts_with("cmake-format:"))
+        .collect();
+    (start, lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -248,63 +382,92 @@ mod tests {
     use std::time::Duration;
 
     use almanac_language::Classification;
-    use almanac_tables::ArtifactRole;
+    use almanac_tables::{ArtifactRole, Entity, Reference};
 
     use super::*;
 
-    #[test]
-    fn functions_targets_options_and_includes_are_found() {
-        let text = "\
-# Adds one test.
-function(add_unit name)
-  add_executable(${name} ${name}.cpp)
-  helper(${name})
-endfunction()
-
-option(CORE_ENABLE_GPU \"Build for a GPU\" OFF)
-set(CORE_MODE fast CACHE STRING \"Mode\")
-set(local 1)
-if(CORE_ENABLE_GPU)
-  add_library(core STATIC a.cpp)
-endif()
-include(Options)
-add_subdirectory(src)
-ADD_UNIT(first)
-";
+    fn rows(text: &str) -> (Vec<Entity>, Vec<Reference>) {
         let class = Classification::of("CMakeLists.txt");
         let source = Source::new("CMakeLists.txt", text, class, ArtifactRole::Build);
         let mut rows = Rows::default();
-        let limits = Limits { time: Duration::from_secs(10), nesting: 1000 };
-        assert_eq!(read(&source, limits, &mut rows), Ok(0));
-        let (entities, references) = rows.finish();
-        let found: Vec<_> = entities
-            .iter()
-            .map(|e| format!("{} {} {}-{}", e.kind, e.name, e.start_line, e.end_line))
-            .collect();
+        let limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
+        let errors = read(&source, 2000, limits, &mut rows).expect("tree");
+        assert_eq!(errors, 0, "{text}");
+        rows.finish()
+    }
+
+    #[test]
+    fn named_things_and_the_text_between() {
+        let text = "cmake_minimum_required(VERSION 3.20)\n\n# ----\n# Adds one test.\n\
+                    function(add_one_test NAME SOURCE)\n  add_executable(${NAME} ${SOURCE})\n  include(Rules)\n\
+                    endfunction()\n\nif(UNIX)\n  option(USE_FFT \"Use the FFT\" ON)\nendif()\n\
+                    set(PLATFORMS \"SERIAL\" CACHE STRING \"Where to run\")\n\
+                    add_library(core STATIC a.cpp ${DIR}/b.cu $<$<BOOL:X>:c.cpp>)\n";
+        let (entities, references) = rows(text);
+        let found: Vec<_> = entities.iter().map(|entity| (entity.kind, entity.name.as_str())).collect();
         assert_eq!(
             found,
             [
-                "build_function add_unit 2-5",
-                "build_target ${name} 3-3",
-                "build_option CORE_ENABLE_GPU 7-7",
-                "build_option CORE_MODE 8-8",
-                "build_target core 11-11",
+                (EntityKind::TextBlock, "CMakeLists.txt_1"),
+                (EntityKind::BuildFunction, "add_one_test"),
+                (EntityKind::TextBlock, "CMakeLists.txt_2"),
+                (EntityKind::BuildOption, "USE_FFT"),
+                (EntityKind::BuildOption, "PLATFORMS"),
+                (EntityKind::BuildTarget, "core"),
             ]
         );
-        assert_eq!(entities[0].leading_comment, "Adds one test.");
-        assert_eq!(entities[0].parameters, "name");
-        let found: Vec<_> = references
-            .iter()
-            .map(|r| (r.kind.as_str(), r.name.as_str(), r.entity_id == entities[0].id))
-            .collect();
+        let function = &entities[1];
+        assert_eq!(function.signature, "function(add_one_test NAME SOURCE)");
+        assert_eq!(function.parameters, "NAME SOURCE");
+        assert_eq!(function.leading_comment, "Adds one test.");
+        assert_eq!((function.start_line, function.end_line), (5, 8));
+        assert!(function.slice(text).ends_with("endfunction()"));
+        assert_eq!(entities[2].slice(text), "if(UNIX)");
+        assert_eq!(entities[3].leading_comment, "Use the FFT");
+        assert_eq!(entities[4].leading_comment, "Where to run");
+        let named: Vec<_> =
+            references.iter().map(|r| (r.name.as_str(), r.line, r.entity_id.as_str())).collect();
         assert_eq!(
-            found,
+            named,
             [
-                ("call", "helper", true),
-                ("include", "Options", false),
-                ("include", "src", false),
-                ("call", "ADD_UNIT", false),
+                ("Rules", 7, function.id.as_str()),
+                ("a.cpp", 14, entities[5].id.as_str()),
+                ("${DIR}/b.cu", 14, entities[5].id.as_str()),
             ]
         );
+    }
+
+    #[test]
+    fn folders_packages_and_sources_are_references() {
+        let text = "add_subdirectory(src)\nFIND_PACKAGE(Kokkos 4.1 REQUIRED)\ninclude(\"cmake/A.cmake\")\n\
+                    target_sources(core PRIVATE x.hpp)\n";
+        let (_, references) = rows(text);
+        let names: Vec<_> = references.iter().map(|reference| reference.name.as_str()).collect();
+        assert_eq!(names, ["src", "Kokkos", "cmake/A.cmake", "x.hpp"]);
+        assert!(references.iter().all(|r| r.kind == ReferenceKind::Include && r.entity_id.is_empty()));
+    }
+
+    #[test]
+    fn calls_are_those_of_the_tree() {
+        let text = "@PACKAGE_INIT@\nADD_UNIT(first 2)\nmessage(STATUS x)\n";
+        let (entities, references) = rows(text);
+        assert_eq!(entities[0].slice(text), text.trim_end());
+        let calls: Vec<_> =
+            references.iter().map(|r| (r.kind, r.name.as_str(), r.arguments, r.line)).collect();
+        assert_eq!(calls, [(ReferenceKind::Call, "ADD_UNIT", 2, 2)]);
+    }
+
+    #[test]
+    fn addresses_are_kept_and_made_up_names_are_not() {
+        let text = "set(SOURCE https://a.org/b CACHE STRING \"From\")\nadd_library(${NAME} a.cpp)\n";
+        let (entities, _) = rows(text);
+        assert_eq!(entities[0].signature, "set(SOURCE https://a.org/b CACHE STRING \"From\")");
+        assert_eq!((entities[1].kind, entities.len()), (EntityKind::TextBlock, 2));
+    }
+
+    #[test]
+    fn comments_lose_their_markers() {
+        assert_eq!(comment_before("x()\n## a\n# ----\n#\n# b\noption(", 22), (4, "a\nb".to_owned()));
+        assert_eq!(comment_before("# a\n\noption(", 5), (5, String::new()));
     }
 }

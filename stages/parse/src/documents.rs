@@ -6,6 +6,8 @@ mod restructured;
 mod split;
 mod tex;
 
+use std::ops::Range;
+
 use almanac_tables::{EntityKind, Language};
 
 use crate::documents::split::split;
@@ -54,6 +56,18 @@ pub(crate) fn read_blocks(source: &Source<'_>, most: usize, limit: usize, rows: 
     count
 }
 
+/// Text blocks over `ranges` of a file of which the rest is named entities, numbered through.
+pub(crate) fn read_between(source: &Source<'_>, ranges: &[Range<usize>], most: usize, rows: &mut Rows) {
+    let pieces: Vec<(usize, usize)> =
+        ranges.iter().flat_map(|range| split(source.text, range.start, range.end, most)).collect();
+    for (at, (start, end)) in pieces.iter().enumerate() {
+        let name = numbered(source.file_name(), at, pieces.len());
+        let mut entity = source.entity(EntityKind::TextBlock, &name, *start, *end);
+        source.file_name().clone_into(&mut entity.signature);
+        rows.push(entity);
+    }
+}
+
 fn sections(source: &Source<'_>, headings: &[Heading], most: usize, rows: &mut Rows) {
     let preamble_end = headings.first().map_or(source.text.len(), |heading| heading.start);
     let pieces = split(source.text, 0, preamble_end, most);
@@ -68,10 +82,8 @@ fn sections(source: &Source<'_>, headings: &[Heading], most: usize, rows: &mut R
     for (at, heading) in headings.iter().enumerate() {
         above.retain(|outer| outer.level < heading.level);
         let end = headings.get(at + 1).map_or(source.text.len(), |next| next.start);
-        // A heading right above the next one has no text of its own; it lives in the paths below.
-        if !source.slice(heading.end, end).trim().is_empty() {
-            section(source, heading, &above, end, most, rows);
-        }
+        // A heading right above the next one is a section too: its words must be found.
+        section(source, heading, &above, end, most, rows);
         above.push(heading);
     }
 }

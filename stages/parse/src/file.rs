@@ -133,10 +133,10 @@ fn read_text(
     if reading == Reading::Blocks {
         file.status = FileStatus::Text;
     }
-    // CMake is code to the graph and prose to a reader; a source without entities is text at least.
-    let is_code = matches!(reading, Reading::Cpp | Reading::Python);
+    // A source without entities is text at least.
+    let is_code = matches!(reading, Reading::Cpp | Reading::Python | Reading::Cmake);
     let defeated = file.status == FileStatus::Text;
-    if defeated || reading == Reading::Cmake || (is_code && rows.entities.is_empty()) {
+    if defeated || (is_code && rows.entities.is_empty()) {
         let limit = if role == ArtifactRole::Data { DATA_BLOCKS } else { usize::MAX };
         let count = documents::read_blocks(&source, params.max_chunk_size, limit, &mut rows);
         if count > limit && file.status_reason.is_empty() {
@@ -172,8 +172,8 @@ fn read_rows(
     // A reader that panics must not lose the run: its file is read as text instead.
     let outcome = catch_unwind(AssertUnwindSafe(|| match reading {
         Reading::Cpp => cpp::read(source, limits, rows),
-        Reading::Cmake => cmake::read(source, limits, rows),
-        Reading::Python => python::read(source, limits, rows),
+        Reading::Cmake => cmake::read(source, most, limits, rows),
+        Reading::Python => python::read(source, most, limits, rows),
         Reading::Document => {
             documents::read(source, most, rows);
             Ok::<u64, Stop>(0)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use almanac_tables::{Entity, File, FileStatus, Reference, Text};
+use almanac_tables::{Entity, File, FileStatus, Language, Reference, Text};
 use rayon::prelude::*;
 
 use crate::{Error, ParseParams, ParseRun, ParsedFile, Result, parse_file, settle_roles, unread_file};
@@ -74,8 +74,12 @@ impl Previous {
             // A file may have been unreadable with the digest it has now.
             // What ran out of time on a busy machine may be parsed now; what was refused for another
             // reason is refused again, which costs little.
-            let was_read = !matches!(parsed.file.status, FileStatus::Unreadable | FileStatus::TooLarge)
-                && (parsed.file.status != FileStatus::Text || parsed.file.status_reason.is_empty());
+            let is_prose =
+                matches!(parsed.file.language, Language::Text | Language::Markdown | Language::Rst);
+            let was_defeated =
+                parsed.file.status == FileStatus::Text && !is_prose && !parsed.file.status_reason.is_empty();
+            let was_read =
+                !matches!(parsed.file.status, FileStatus::Unreadable | FileStatus::TooLarge) && !was_defeated;
             was_read && !input.digest.is_empty() && parsed.file.content_digest == input.digest
         };
         self.files.get(&input.path).is_some_and(same).then(|| self.files.remove(&input.path))?

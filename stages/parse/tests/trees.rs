@@ -86,7 +86,6 @@ fn a_tree_gives_rows_of_every_kind_in_table_order() {
         names,
         [
             ("build_option", "GPU"),
-            ("text_block", "CMakeLists.txt"),
             ("build_target", "core"),
             ("section", "Core"),
             ("section", "Use"),

@@ -26,8 +26,8 @@ use crate::{
 /// Share of a GPU's memory that is given to the model and its key-value cache.
 const GPU_MEMORY_SHARE: f32 = 0.9;
 
-/// Files above this many bytes are worth a line in the log while they are checked.
-const LARGE_FILE: u64 = 1 << 30;
+/// Above this many bytes the time it takes to check them is worth a line in the log.
+const LARGE_MODEL: u64 = 1 << 30;
 
 /// How a chat model runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,10 +214,15 @@ impl LanguageModel for MistralModel {
 
 /// Paths of the model's weights, after everything was checked that can be without the engine.
 fn verified_files(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<PathBuf>> {
-    if entry.size().is_some_and(|size| size > LARGE_FILE) {
-        tracing::info!(model = entry.name, bytes = entry.size(), "checking the digests of a large model");
-    }
     let folder = entry.folder(models_dir);
+    let bytes: u64 = models::files(entry, models_dir)?
+        .iter()
+        .filter_map(|file| fs_err::metadata(folder.join(&file.name)).ok())
+        .map(|metadata| metadata.len())
+        .sum();
+    if bytes > LARGE_MODEL {
+        tracing::info!(model = entry.name, bytes, "checking the digests of a large model");
+    }
     let paths: Vec<_> =
         models::verify(entry, models_dir)?.into_iter().map(|file| folder.join(file.name)).collect();
     if entry.format == ModelFormat::Gguf {

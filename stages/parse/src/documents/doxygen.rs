@@ -48,7 +48,7 @@ fn command(body: &str) -> Option<(usize, String)> {
     let (name, level) = COMMANDS.iter().find(|(name, _)| *name == word)?;
     let rest = rest.trim();
     if *name == "mainpage" {
-        return Some((*level, plain_title(rest)));
+        return Some((*level, plain_title(rest))).filter(|(_, title)| !title.is_empty());
     }
     let (label, title) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     // A label is an identifier in lower case; `@section Example Usage` has left it out.

@@ -1,12 +1,18 @@
 //! Markdown headings: `#` and underlined, outside code fences, front matter and comments.
 
 use crate::documents::{Heading, lines_with_bytes};
+use crate::names::shortened;
+
+/// Longest title kept, in characters.
+const LONGEST_TITLE: usize = 1000;
 
 pub(crate) fn headings(text: &str) -> Vec<Heading> {
     let lines = lines_with_bytes(text);
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
     let mut comment = false;
+    // Inside a list item or quote, whose last line no ruler underlines.
+    let mut contained = false;
     let mut at = front_matter_end(&lines);
     while at < lines.len() {
         let (start, line) = lines[at];
@@ -25,18 +31,24 @@ pub(crate) fn headings(text: &str) -> Vec<Heading> {
         if fence.is_some() {
             continue;
         }
+        contained = !line.trim().is_empty() && (contained || opens_container(line));
         let heading = match atx(line) {
             Some((level, title)) => Some((level, title, start + line.len())),
             None => lines.get(at).and_then(|(under_start, under)| {
                 let level = underline(under)?;
-                is_paragraph(line).then(|| {
+                (is_paragraph(line) && !contained).then(|| {
                     at += 1;
                     (level, line, under_start + under.len())
                 })
             }),
         };
         if let Some((level, title, end)) = heading {
-            found.push(Heading { title: plain_title(title), level, start, end });
+            contained = false;
+            let title = plain_title(title);
+            // A mark or an image alone names nothing.
+            if !title.is_empty() {
+                found.push(Heading { title, level, start, end });
+            }
         }
     }
     found
@@ -97,8 +109,20 @@ fn is_paragraph(line: &str) -> bool {
     let body = line.trim_start();
     !body.is_empty()
         && line.len() - body.len() < 4
-        && !body.starts_with(['>', '|', '#', '=', '<'])
-        && !["- ", "* ", "+ ", "---", "***"].iter().any(|mark| body.starts_with(mark))
+        && !body.starts_with(['|', '#', '=', '<'])
+        && !["---", "***"].iter().any(|mark| body.starts_with(mark))
+}
+
+/// Whether a line begins a list item or a quote.
+fn opens_container(line: &str) -> bool {
+    let body = line.trim_start();
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let after = match digits {
+        0 => body.strip_prefix(['-', '*', '+']),
+        1..=9 => body[digits..].strip_prefix(['.', ')']),
+        _ => None,
+    };
+    body.starts_with('>') || after.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 /// A title without anchors, links, emphasis and code marks.
@@ -107,8 +131,9 @@ pub(crate) fn plain_title(title: &str) -> String {
         Some(at) if title.trim_end().ends_with('}') => &title[..at],
         _ => title,
     };
+    let title = shortened(title.trim(), LONGEST_TITLE);
     let mut out = String::new();
-    let mut rest = title.trim();
+    let mut rest = title.as_str();
     while let Some(c) = rest.chars().next() {
         let image = rest.strip_prefix('!').filter(|rest| rest.starts_with('['));
         let link = image.unwrap_or(rest).strip_prefix('[').and_then(|inner| inner.split_once("]("));

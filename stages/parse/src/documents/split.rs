@@ -5,8 +5,9 @@
 /// else after a sentence, else between words, else anywhere: a long line is cut, never dropped.
 pub(crate) fn split(text: &str, start: usize, end: usize, most: usize) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
-    let mut at = start;
+    let (mut at, mut end) = (start, end);
     while let Some((from, to)) = trimmed(text, at, end) {
+        end = to;
         let rest = &text[from..to];
         let cut = match rest.char_indices().nth(most) {
             None => rest.len(),

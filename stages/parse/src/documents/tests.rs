@@ -51,6 +51,7 @@ x
             "Title |  | 3-7",
             "Under | Title | 8-10",
             "Deep link | Title/Under | 12-13",
+            "Empty |  | 14-14",
             "Child | Empty | 15-16",
         ],
     );
@@ -63,9 +64,21 @@ fn tables_rules_and_front_matter_are_no_headings() {
 }
 
 #[test]
+fn marks_alone_and_rulers_below_lists_are_no_headings() {
+    let text = "#\n## ##\n1. one\n   more\n---\n> said\n---\n-\tx\n===\n\nReal\n---\n# **\nend\n";
+    check("a.md", text, 400, &["a.md |  | 1-9", "Real |  | 11-14"]);
+    check("b.md", "text\n\n# Last", 400, &["b.md |  | 1-1", "Last |  | 3-3"]);
+}
+
+#[test]
 fn long_sections_become_numbered_pieces_with_the_same_path() {
     let text = "# Top\n\n## Long\nAlpha beta gamma delta.\n\nEpsilon zeta eta theta.\n\nIota kappa lambda.\n";
-    check("a.md", text, 40, &["Long_1 | Top | 3-4", "Long_2 | Top | 6-6", "Long_3 | Top | 8-8"]);
+    check(
+        "a.md",
+        text,
+        40,
+        &["Top |  | 1-1", "Long_1 | Top | 3-4", "Long_2 | Top | 6-6", "Long_3 | Top | 8-8"],
+    );
     let one_line = format!("# T\n{}\n", "A sentence of words here. ".repeat(20));
     let pieces = read_document("b.md", &one_line, 100);
     assert!(pieces.len() > 4);
@@ -121,6 +134,15 @@ more
         400,
         &["Using the Field Class |  | 1-7", "Setup of the ippl | Using the Field Class | 8-9"],
     );
+}
+
+#[test]
+fn latex_titles_may_be_spaced_and_must_be_closed() {
+    let text = "  \\section* {One \\{ two}\ntext\n\\subsection [short] {Three\n four}\n\\section{open\n\n} no title\n";
+    check("a.tex", text, 400, &["One two |  | 1-2", "Three four | One two | 3-7"]);
+    assert!(tex::headings(&"\\section{\n".repeat(500)).is_empty());
+    let late = format!("\\section{{{}}}\n", "word ".repeat(300));
+    assert!(tex::headings(&late).is_empty());
 }
 
 #[test]

@@ -7,6 +7,9 @@ const COMMANDS: &[(&str, usize)] =
 /// Environments whose content is shown as it stands.
 const VERBATIM: &[&str] = &["verbatim", "lstlisting", "code", "smallcode", "minted"];
 
+/// Longest title looked for, in characters: a brace nobody closes must not cost the rest of the file.
+const LONGEST_TITLE: usize = 1000;
+
 /// Switches that change the font of what follows.
 const FONTS: &[&str] =
     &["em", "bf", "it", "tt", "sf", "sl", "rm", "sc", "bfseries", "ttfamily", "itshape", "small", "large"];
@@ -38,29 +41,54 @@ fn command(text: &str) -> Option<(usize, String, usize)> {
     let rest = text.strip_prefix('\\')?;
     let length = rest.find(|c: char| !c.is_ascii_alphabetic())?;
     let (_, level) = COMMANDS.iter().find(|(name, _)| *name == &rest[..length])?;
+    let text = paragraph(text);
     let mut open = 1 + length;
     if text[open..].starts_with('*') {
         open += 1;
     }
+    open += spaces(&text[open..]);
     if text[open..].starts_with('[') {
         open += text[open..].find(']')? + 1;
+        open += spaces(&text[open..]);
     }
     if !text[open..].starts_with('{') {
         return None;
     }
     let mut depth = 0usize;
+    let mut escaped = false;
     for (at, c) in text[open..].char_indices() {
         match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
             '{' => depth += 1,
             '}' => depth -= 1,
             _ => {}
         }
         if depth == 0 {
             let title = plain_title(&text[open + 1..open + at]);
-            return Some((*level, title, open + at + 1));
+            return (!title.is_empty()).then_some((*level, title, open + at + 1));
         }
     }
     None
+}
+
+/// What may belong to a title: up to a blank line, and no more than the longest title.
+fn paragraph(text: &str) -> &str {
+    let mut blank = false;
+    for (count, (at, c)) in text.char_indices().enumerate() {
+        match c {
+            _ if count == LONGEST_TITLE => return &text[..at],
+            '\n' if blank => return &text[..at],
+            '\n' => blank = true,
+            _ if !c.is_whitespace() => blank = false,
+            _ => {}
+        }
+    }
+    text
+}
+
+fn spaces(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\t']).len()
 }
 
 /// A title without commands and braces: `The \texttt{Field} Class` is `The Field Class`.

@@ -8,8 +8,11 @@ use crate::FinishReason;
 /// limit cut it.
 pub(crate) fn check(text: &str, finish: FinishReason) -> Result<String, &'static str> {
     let text = text.trim();
-    if text.chars().filter(|character| character.is_alphanumeric()).count() < SHORTEST_ANSWER {
+    if !says_something(text) {
         return Err("the answer is empty");
+    }
+    if !says_something(&outside_fences(text)) {
+        return Err("the answer is code without a word about it");
     }
     if loops(text) {
         return Err("the answer repeats itself");
@@ -26,6 +29,15 @@ const SHORTEST_ANSWER: usize = 8;
 const LONGEST_PHRASE: usize = 24;
 /// Words that must follow a pattern before it is called a loop.
 const LOOP_WORDS: usize = 12;
+
+fn says_something(text: &str) -> bool {
+    text.chars().filter(|character| character.is_alphanumeric()).count() >= SHORTEST_ANSWER
+}
+
+/// The text without its fenced code; a fence that is not closed reaches to the end.
+fn outside_fences(text: &str) -> String {
+    text.split("```").step_by(2).collect()
+}
 
 fn loops(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -79,6 +91,9 @@ mod tests {
     #[test]
     fn empty_and_looping_answers_are_not() {
         assert!(check(" \n```\n```", FinishReason::Stop).is_err());
+        assert!(check("```cpp\nstruct Cast<T22> {};\n```\n", FinishReason::Stop).is_err());
+        assert!(check("```cpp\nstruct Cast<T22> {", FinishReason::Length).is_err());
+        assert!(check(&format!("{USABLE}\n```cpp\nint n;\n```"), FinishReason::Stop).is_ok());
         let phrase = "It is used to compute the field. ".repeat(6);
         assert!(check(&phrase, FinishReason::Length).is_err());
         assert!(check(&format!("{USABLE} {}", "the ".repeat(20)), FinishReason::Length).is_err());
