@@ -168,7 +168,11 @@ fn product_sources() -> BTreeMap<PathBuf, String> {
     let mut product = sources();
     product.retain(|path, _| {
         let text = path.to_string_lossy();
-        text.starts_with("stages/") && !text.contains("/tests/") && !text.contains("/examples/") && !text.ends_with("tests.rs") && !text.contains("testing")
+        text.starts_with("stages/")
+            && !text.contains("/tests/")
+            && !text.contains("/examples/")
+            && !text.ends_with("tests.rs")
+            && !text.contains("testing")
     });
     for text in product.values_mut() {
         if let Some(end) = text.find("#[cfg(test)]\nmod tests {") {
@@ -194,7 +198,11 @@ fn heavy_and_guarded_crates_have_one_user() {
     for krate in crates() {
         for (guarded, users) in WRAPPED {
             if krate.dependencies.iter().any(|dependency| dependency == guarded) {
-                assert!(users.contains(&krate.name.as_str()), "{} must not use {guarded} directly", krate.name);
+                assert!(
+                    users.contains(&krate.name.as_str()),
+                    "{} must not use {guarded} directly",
+                    krate.name
+                );
             }
         }
     }
@@ -208,7 +216,11 @@ fn every_crate_says_what_it_is_for() {
         let text = fs_err::read_to_string(top.unwrap()).unwrap();
         let documentation: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
         assert!(documentation.len() >= 3, "{} opens without its purpose", krate.name);
-        assert!(documentation.concat().contains("must not"), "{} does not say what it must not know", krate.name);
+        assert!(
+            documentation.concat().contains("must not"),
+            "{} does not say what it must not know",
+            krate.name
+        );
     }
 }
 
@@ -263,7 +275,9 @@ fn grammar_versions_in_keys_are_those_of_the_lock_file() {
     let packages = lock["package"].as_array().unwrap();
     let used: Vec<(String, String)> = packages
         .iter()
-        .map(|package| (package["name"].as_str().unwrap().to_owned(), package["version"].as_str().unwrap().to_owned()))
+        .map(|package| {
+            (package["name"].as_str().unwrap().to_owned(), package["version"].as_str().unwrap().to_owned())
+        })
         .filter(|(name, _)| name.starts_with("tree-sitter") && name != "tree-sitter-language")
         .collect();
     let declared: Vec<(String, String)> = almanac_catalog::GRAMMARS

@@ -24,7 +24,11 @@ fn check(document: &str, generated: &str) {
     if std::env::var_os("ALMANAC_TEST_REWRITE").is_some() {
         fs_err::write(&path, format!("{head}{BEGIN}\n\n{generated}\n{END}{tail}")).unwrap();
     } else {
-        assert_eq!(present.trim(), generated.trim(), "{document} is out of date: run with ALMANAC_TEST_REWRITE=1");
+        assert_eq!(
+            present.trim(),
+            generated.trim(),
+            "{document} is out of date: run with ALMANAC_TEST_REWRITE=1"
+        );
     }
 }
 
@@ -83,14 +87,20 @@ fn every_table_and_column_is_documented() {
 
 #[test]
 fn the_pipeline_is_documented_as_the_catalogue_has_it() {
-    let mut text = String::from("| stage | reads | writes | revision | what it does |\n|---|---|---|---|---|\n");
+    let mut text =
+        String::from("| stage | reads | writes | revision | what it does |\n|---|---|---|---|---|\n");
     for stage in PIPELINE {
         let list = |tables: &[almanac_catalog::TableSpec]| {
             tables.iter().map(almanac_catalog::TableSpec::name).collect::<Vec<_>>().join(", ")
         };
         let reads = if stage.reads.is_empty() { "the source tree".to_owned() } else { list(stage.reads) };
-        let writes = if stage.writes.is_empty() { format!("{} (FAISS, BM25)", stage.artifact) } else { list(stage.writes) };
-        writeln!(text, "| `{}` | {reads} | {writes} | {} | {} |", stage.name, stage.revision, stage.summary).unwrap();
+        let writes = if stage.writes.is_empty() {
+            format!("{} (FAISS, BM25)", stage.artifact)
+        } else {
+            list(stage.writes)
+        };
+        writeln!(text, "| `{}` | {reads} | {writes} | {} | {} |", stage.name, stage.revision, stage.summary)
+            .unwrap();
     }
     check("stages/README.md", &text);
 }

@@ -93,7 +93,8 @@ fn a_killed_build_continues_without_generating_anything_twice() {
 
 /// Kills a process and its children at once.
 fn kill_tree(process: u32) {
-    let children = fs_err::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    let children =
+        fs_err::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
     let mut command = Command::new("kill");
     command.arg("-9").arg(process.to_string()).args(children.split_whitespace());
     assert!(command.status().unwrap().success());

@@ -92,7 +92,9 @@ fn a_limited_budget_explains_the_most_important_and_leaves_gaps_visible() {
     assert!(explanations[..limit].iter().all(|e| e.status != RecordStatus::Missing));
     assert!(explanations[limit..].iter().all(|e| e.status == RecordStatus::Missing && e.text.is_empty()));
     let summaries: Vec<Summary> = bench.rows("summaries");
-    assert!(summaries.iter().any(|summary| summary.status == RecordStatus::Missing && !summary.facts.is_empty()));
+    assert!(
+        summaries.iter().any(|summary| summary.status == RecordStatus::Missing && !summary.facts.is_empty())
+    );
 
     let status = bench.run("almanac", &["status", "--json"]).exits(0).json();
     let symbols = &status["coverage"][0];

@@ -73,10 +73,8 @@ pub(crate) fn score(
         })
         .collect();
     let names: BTreeSet<&str> = rows.iter().map(|row| row.category.as_str()).collect();
-    let categories = names
-        .into_iter()
-        .map(|name| line(name, rows.iter().filter(|row| row.category == name)))
-        .collect();
+    let categories =
+        names.into_iter().map(|name| line(name, rows.iter().filter(|row| row.category == name))).collect();
     Scores { all: line("all", rows.iter()), categories, missed }
 }
 

@@ -44,12 +44,7 @@ impl Project {
     }
 
     /// State of every stage.
-    pub(crate) fn plan(
-        &self,
-        tree: Option<&Tree>,
-        forced: &[String],
-        gaps: Gaps,
-    ) -> miette::Result<Plan> {
+    pub(crate) fn plan(&self, tree: Option<&Tree>, forced: &[String], gaps: Gaps) -> miette::Result<Plan> {
         let model = |name: &str| Ok(self.models.identity(name)?.digest);
         let input = PlanInput {
             store: self.store.as_ref(),

@@ -278,9 +278,7 @@ impl Binder<'_> {
     fn placeholders<'t>(&self, at: usize, tokens: impl Iterator<Item = &'t str>) -> Vec<String> {
         let is_parameter = |token: &str| {
             let around = self.tree.outward(at);
-            around
-                .into_iter()
-                .any(|outer| self.tree.facts[outer].template_names.iter().any(|name| *name == token))
+            around.into_iter().any(|outer| self.tree.facts[outer].template_names.contains(&token))
         };
         tokens.map(|token| if is_parameter(token) { "$".to_owned() } else { token.to_owned() }).collect()
     }

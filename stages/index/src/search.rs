@@ -210,7 +210,7 @@ impl SearchIndex {
         let bare = |line: &str| {
             line.trim_start_matches(['/', '*', '!', '<', '#']).trim_end_matches(['/', '*']).trim().to_owned()
         };
-        let lines: Vec<String> = comment.lines().map(bare).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<String> = comment.lines().map(bare).filter(|line| line.contains(char::is_alphanumeric)).collect();
         lines.join("\n")
     }
 

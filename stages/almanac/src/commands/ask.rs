@@ -47,15 +47,18 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &AskArguments) -> miette:
     almanac_terminal::status("Loading", &name);
     let model = project.models.language_model(&name, 1)?;
     let question = &arguments.question;
-    let budget = context_budget(&model, &prompt.text, question, &settings)?
-        .min(knowledge.settings.budget_tokens);
+    let budget =
+        context_budget(&model, &prompt.text, question, &settings)?.min(knowledge.settings.budget_tokens);
     // An error of the tokenizer here would have shown in `context_budget`.
     let count = |text: &str| model.count_tokens(text).unwrap_or(text.len());
     let found = knowledge.search(question, Some(budget), Some(&count))?;
     if arguments.debug {
         almanac_terminal::note(&found.context);
     }
-    almanac_terminal::status("Reading", format!("{} tokens of {} files", found.context_tokens, found.files.len()));
+    almanac_terminal::status(
+        "Reading",
+        format!("{} tokens of {} files", found.context_tokens, found.files.len()),
+    );
     let streamed = Cell::new(false);
     let mut on_text = |piece: &str| {
         if !global.json {

@@ -1,8 +1,8 @@
 //! `almanac models list|get|verify`.
 
-use almanac_inference::models::{FetchOutcome, FetchPrograms, ModelState, ModelStatus};
 use almanac_generation::ConfiguredModels;
 use almanac_inference::models::ModelCatalog;
+use almanac_inference::models::{FetchOutcome, FetchPrograms, ModelState, ModelStatus};
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Progress, Table, format};
 use clap::{Args, Subcommand};
@@ -124,10 +124,8 @@ fn verify(models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitSta
     let mut names = names.to_vec();
     if names.is_empty() {
         let present = catalog.list(models.folder())?.into_iter();
-        names = present
-            .filter(|status| status.state != ModelState::Missing)
-            .map(|status| status.name)
-            .collect();
+        names =
+            present.filter(|status| status.state != ModelState::Missing).map(|status| status.name).collect();
     }
     for name in &names {
         let files = catalog.verify(name, models.folder())?;

@@ -128,11 +128,16 @@ fn print(found: &SearchResult, debug: bool) {
     }
     if debug {
         for dropped in &found.dropped {
-            almanac_terminal::data(&format!("left out: {} {} ({})", dropped.path, dropped.symbol, dropped.reason));
+            almanac_terminal::data(&format!(
+                "left out: {} {} ({})",
+                dropped.path, dropped.symbol, dropped.reason
+            ));
         }
     }
     if !found.evidence {
-        almanac_terminal::data("nothing in this codebase speaks of what was asked; these are the nearest things");
+        almanac_terminal::data(
+            "nothing in this codebase speaks of what was asked; these are the nearest things",
+        );
     }
     almanac_terminal::note(format!(
         "{} tokens of context, {:.2} s; --json prints the context itself",

@@ -79,9 +79,15 @@ fn print(status: &Status) {
     }
     if !status.paper.is_empty() {
         almanac_terminal::data("");
-        let mut table = Table::new(["against the paper (IPPL)", "paper", "here", "why they differ"]).right([1, 2]);
+        let mut table =
+            Table::new(["against the paper (IPPL)", "paper", "here", "why they differ"]).right([1, 2]);
         for line in &status.paper {
-            table.row([line.what.to_owned(), format::count(line.paper), format::count(line.here), line.why.to_owned()]);
+            table.row([
+                line.what.to_owned(),
+                format::count(line.paper),
+                format::count(line.here),
+                line.why.to_owned(),
+            ]);
         }
         table.print();
     }
@@ -92,11 +98,7 @@ fn print_stages(status: &Status) {
     for stage in &status.plan.stages {
         let run = status.runs.iter().find(|run| run.stage == stage.stage);
         let (last, took, memory) = run.map_or_else(Default::default, |run| {
-            (
-                runs::describe(run),
-                format!("{:.1} s", run.seconds),
-                format::bytes(run.peak_memory_bytes),
-            )
+            (runs::describe(run), format!("{:.1} s", run.seconds), format::bytes(run.peak_memory_bytes))
         });
         table.row([stage.stage.to_owned(), state_word(stage).to_owned(), last, took, memory, why(stage)]);
     }

@@ -39,7 +39,9 @@ pub enum Error {
     #[error("store {} has format {found}, this program reads format {expected}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("use the Almanac version that wrote it, or build into a new folder with --store DIR; this store is left as it is")
+        help(
+            "use the Almanac version that wrote it, or build into a new folder with --store DIR; this store is left as it is"
+        )
     )]
     StoreFormat {
         /// The store.
@@ -68,7 +70,9 @@ pub enum Error {
     #[error("{} is not a valid {what}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("this one file is damaged or from another version; move it away and run `almanac build` again; keep the store's `ledger` folder, and nothing is generated twice")
+        help(
+            "this one file is damaged or from another version; move it away and run `almanac build` again; keep the store's `ledger` folder, and nothing is generated twice"
+        )
     )]
     Json {
         /// What it should be.
@@ -110,7 +114,9 @@ pub enum Error {
     #[error("failed to read table `{table}` from {}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("the file is damaged; run `almanac build` again: the artifact is set aside and rebuilt, ledgers are kept")
+        help(
+            "the file is damaged; run `almanac build` again: the artifact is set aside and rebuilt, ledgers are kept"
+        )
     )]
     ReadTable {
         /// The table.
@@ -173,7 +179,9 @@ pub enum Error {
     },
 
     /// An artifact holds another version of a table.
-    #[error("artifact `{artifact}` holds version {found} of table `{table}`, this program reads version {expected}")]
+    #[error(
+        "artifact `{artifact}` holds version {found} of table `{table}`, this program reads version {expected}"
+    )]
     #[diagnostic(code(almanac::data), help("run `almanac build` to bring the store up to date"))]
     TableVersion {
         /// The artifact.
@@ -202,7 +210,9 @@ pub enum Error {
     #[error("artifact `{artifact}` {key} is in the store with other contents of `{name}`")]
     #[diagnostic(
         code(almanac::bug),
-        help("the stage is not reproducible, or its revision was not bumped with its code; remove the artifact's folder to take the new rows, and please report this")
+        help(
+            "the stage is not reproducible, or its revision was not bumped with its code; remove the artifact's folder to take the new rows, and please report this"
+        )
     )]
     OtherContents {
         /// The artifact.
@@ -217,7 +227,9 @@ pub enum Error {
     #[error("ledger file {} holds version {found} of its table, this program reads version {expected}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("use the Almanac version that wrote it; records cost model time, so nothing is thrown away unasked: move the file away to have them generated again")
+        help(
+            "use the Almanac version that wrote it; records cost model time, so nothing is thrown away unasked: move the file away to have them generated again"
+        )
     )]
     LedgerVersion {
         /// The file.
@@ -230,7 +242,10 @@ pub enum Error {
 
     /// A ledger's folder keeps naming files that are not there.
     #[error("ledger folder {} names a file that is not there", path.display())]
-    #[diagnostic(code(almanac::io), help("look for a dangling link or a stale network file system, and run again"))]
+    #[diagnostic(
+        code(almanac::io),
+        help("look for a dangling link or a stale network file system, and run again")
+    )]
     LedgerFolder {
         /// The folder.
         path: PathBuf,

@@ -10,9 +10,11 @@ use crate::{Error, Result};
 /// Reads a JSON file; `what` names it in errors. `None` when it does not exist.
 pub fn read_json<T: DeserializeOwned>(path: &Path, what: &'static str) -> Result<Option<T>> {
     match fs_err::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|source| Error::Json { what, path: path.to_owned(), source }),
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|source| Error::Json {
+            what,
+            path: path.to_owned(),
+            source,
+        }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("read", path)(error)),
     }
@@ -52,11 +54,7 @@ pub(crate) fn unique_suffix() -> String {
     let nanoseconds = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |elapsed| elapsed.as_nanos());
-    format!(
-        "{host}-{}-{nanoseconds:x}-{}",
-        std::process::id(),
-        COUNTER.fetch_add(1, Ordering::Relaxed)
-    )
+    format!("{host}-{}-{nanoseconds:x}-{}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Makes a rename in `folder` durable.

@@ -48,15 +48,12 @@ impl<R: LedgerRecord> Ledger<R> {
     /// Reads the files that the folder names now; `None` when one has gone meanwhile, as happens
     /// when another task merges its own.
     fn read_listing(folder: &Path) -> Result<Option<Self>> {
-        let mut ledger =
-            Self { folder: folder.to_owned(), records: BTreeMap::new(), damaged: Vec::new() };
+        let mut ledger = Self { folder: folder.to_owned(), records: BTreeMap::new(), damaged: Vec::new() };
         for path in parquet_files(folder)? {
             check_version::<R>(&path)?;
             match read_part::<R>(&path) {
                 Ok(rows) => rows.into_iter().for_each(|row| ledger.insert(row)),
-                Err(Error::Io { source, .. })
-                    if source.kind() == std::io::ErrorKind::NotFound =>
-                {
+                Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
                     return Ok(None);
                 }
                 Err(error) if error.is_damage() => ledger.damaged.push(path),

@@ -30,11 +30,7 @@ fn properties<T: Table>() -> WriterProperties {
     for column in T::columns() {
         if column.data_type.contains("Float32") && column.data_type.starts_with("List") {
             // Vectors: a dictionary or statistics cost time and space for nothing.
-            let path = ColumnPath::from(vec![
-                column.name.to_owned(),
-                "list".to_owned(),
-                "item".to_owned(),
-            ]);
+            let path = ColumnPath::from(vec![column.name.to_owned(), "list".to_owned(), "item".to_owned()]);
             builder = builder
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT);
@@ -48,8 +44,7 @@ pub(crate) fn write_part<T: Table>(path: &Path, rows: &[T]) -> Result<PartEntry>
     let failed = |source| Error::WriteTable { table: T::NAME, path: path.to_owned(), source };
     let file = fs_err::File::create(path).map_err(Error::io("create", path))?;
     let mut sink = HashingWriter { inner: BufWriter::new(file), hasher: FileHasher::default(), bytes: 0 };
-    let mut writer =
-        ArrowWriter::try_new(&mut sink, T::schema(), Some(properties::<T>())).map_err(failed)?;
+    let mut writer = ArrowWriter::try_new(&mut sink, T::schema(), Some(properties::<T>())).map_err(failed)?;
     for batch in rows.chunks(BATCH_ROWS) {
         writer.write(&T::to_batch(batch)?).map_err(failed)?;
     }
@@ -89,7 +84,9 @@ pub(crate) fn read_part<T: Table>(path: &Path) -> Result<Vec<T>> {
 fn read_failure<T: Table>(path: &Path, error: arrow_schema::ArrowError) -> Error {
     match error {
         arrow_schema::ArrowError::IoError(_, source) => Error::io("read", path)(source),
-        other => Error::ReadTable { table: T::NAME, path: path.to_owned(), source: ParquetError::from(other) },
+        other => {
+            Error::ReadTable { table: T::NAME, path: path.to_owned(), source: ParquetError::from(other) }
+        }
     }
 }
 

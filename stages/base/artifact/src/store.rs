@@ -56,11 +56,9 @@ impl Store {
     pub fn open(root: &Path) -> Result<Self> {
         match read_json::<StoreFile>(&root.join("store.json"), "store description")? {
             None => Err(Error::NotAStore { path: root.to_owned() }),
-            Some(file) if file.format != STORE_FORMAT => Err(Error::StoreFormat {
-                path: root.to_owned(),
-                found: file.format,
-                expected: STORE_FORMAT,
-            }),
+            Some(file) if file.format != STORE_FORMAT => {
+                Err(Error::StoreFormat { path: root.to_owned(), found: file.format, expected: STORE_FORMAT })
+            }
             Some(_) => Ok(Self { root: root.to_owned() }),
         }
     }
@@ -133,7 +131,10 @@ impl Store {
             });
         }
         if manifest.key != *key {
-            return Err(Error::ManifestKey { path, detail: format!("it names key {}", manifest.key.short()) });
+            return Err(Error::ManifestKey {
+                path,
+                detail: format!("it names key {}", manifest.key.short()),
+            });
         }
         if manifest.parts.key() != manifest.plan {
             return Err(Error::ManifestKey { path, detail: "its parts give another key".to_owned() });
@@ -217,10 +218,7 @@ impl Artifact {
         if listed {
             Ok(self.folder.join(file))
         } else {
-            Err(Error::NoTable {
-                artifact: self.manifest.artifact.clone(),
-                name: file.to_owned(),
-            })
+            Err(Error::NoTable { artifact: self.manifest.artifact.clone(), name: file.to_owned() })
         }
     }
 
@@ -232,11 +230,8 @@ impl Artifact {
             .values()
             .flat_map(|table| &table.parts)
             .map(|part| (self.folder.join(&part.file), part.bytes, part.digest));
-        let files = self
-            .manifest
-            .files
-            .iter()
-            .map(|file| (self.folder.join(&file.file), file.bytes, file.digest));
+        let files =
+            self.manifest.files.iter().map(|file| (self.folder.join(&file.file), file.bytes, file.digest));
         parts.chain(files)
     }
 
@@ -264,8 +259,7 @@ impl Artifact {
             let file = fs_err::File::open(&path).map_err(Error::io("open", &path))?;
             let found = Digest::of_reader(file).map_err(Error::io("read", &path))?;
             if found != expected {
-                let detail =
-                    format!("digest {}, the manifest says {}", found.short(), expected.short());
+                let detail = format!("digest {}, the manifest says {}", found.short(), expected.short());
                 return Err(Error::Damaged { path, detail });
             }
         }

@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::files::{sync_folder, write_atomically};
 use crate::parquet_io::{PART_ROWS, write_part};
-use crate::{Artifact, Digest, Error, FileEntry, KeyParts, Manifest, Result, STORE_FORMAT, Store, Table, TableEntry};
+use crate::{
+    Artifact, Digest, Error, FileEntry, KeyParts, Manifest, Result, STORE_FORMAT, Store, Table, TableEntry,
+};
 
 /// An artifact in the making. Dropped before [`ArtifactWriter::commit`], it leaves nothing behind.
 #[derive(Debug)]
@@ -166,10 +168,7 @@ impl ArtifactWriter {
                 Err(error) => return Err(Error::io("publish", &target)(error)),
             }
         }
-        Err(Error::Damaged {
-            path: target,
-            detail: "another program keeps changing it".to_owned(),
-        })
+        Err(Error::Damaged { path: target, detail: "another program keeps changing it".to_owned() })
     }
 }
 

@@ -82,7 +82,8 @@ fn files_under(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 #[test]
 fn rows_come_back_sorted_and_equal_bytes_follow_from_equal_rows() {
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let rows: Vec<Sample> = (0..5000).map(|number| sample(&format!("{:04}", number * 7919 % 5000), number)).collect();
+    let rows: Vec<Sample> =
+        (0..5000).map(|number| sample(&format!("{:04}", number * 7919 % 5000), number)).collect();
     let mut reversed = rows.clone();
     reversed.reverse();
     let a = commit(&Store::open_or_create(first.path()).unwrap(), rows.clone());
@@ -220,7 +221,12 @@ fn a_ref_is_replaced_as_a_whole() {
     let store = Store::open_or_create(folder.path()).unwrap();
     assert_eq!(store.read_ref("default", "samples").unwrap(), None);
     let key = Digest::of_bytes(b"x");
-    let value = Ref { key, plan: key, complete: false, budget: Some(BTreeMap::from([("max_records".to_owned(), 9)])) };
+    let value = Ref {
+        key,
+        plan: key,
+        complete: false,
+        budget: Some(BTreeMap::from([("max_records".to_owned(), 9)])),
+    };
     store.write_ref("default", "samples", &value).unwrap();
     assert_eq!(store.read_ref("default", "samples").unwrap(), Some(value));
 }

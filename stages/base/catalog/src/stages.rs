@@ -87,10 +87,7 @@ pub const EMBED: StageSpec = StageSpec {
     summary: "form retrievable chunks and embed them",
     reads: &[FILES, TEXTS, ENTITY_ROWS, EXPLANATIONS, SUMMARIES],
     writes: &[CHUNKS, EMBEDDINGS],
-    identities: &[Identity::Model {
-        setting: "embed.params.model",
-        fallback: "models.embedder",
-    }],
+    identities: &[Identity::Model { setting: "embed.params.model", fallback: "models.embedder" }],
     ledger: Some("embeddings"),
     partial: true,
 };
@@ -101,10 +98,7 @@ pub const INDEX: StageSpec = StageSpec {
     artifact: "index",
     revision: 1,
     summary: "build the FAISS and BM25 indexes and fix the tables they belong to",
-    reads: &[
-        FILES, TEXTS, ENTITY_ROWS, EDGES, MODULES, RANKS, EXPLANATIONS, SUMMARIES, CHUNKS,
-        EMBEDDINGS,
-    ],
+    reads: &[FILES, TEXTS, ENTITY_ROWS, EDGES, MODULES, RANKS, EXPLANATIONS, SUMMARIES, CHUNKS, EMBEDDINGS],
     writes: &[],
     identities: &[
         Identity::Fixed { name: "faiss", value: "1.12.0" },

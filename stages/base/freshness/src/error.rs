@@ -40,7 +40,10 @@ pub enum Error {
 
     /// Two inputs do not belong together.
     #[error("`{artifact}` was built from another `{table}` than the current one")]
-    #[diagnostic(code(almanac::missing), help("run `almanac-{stage} run` first, or `almanac build` for the whole chain"))]
+    #[diagnostic(
+        code(almanac::missing),
+        help("run `almanac-{stage} run` first, or `almanac build` for the whole chain")
+    )]
     MixedInputs {
         /// The artifact that is behind.
         artifact: String,
@@ -62,7 +65,10 @@ pub enum Error {
 
     /// An identity could not be found out.
     #[error("failed to identify model `{model}`: {reason}")]
-    #[diagnostic(code(almanac::unavailable), help("see `almanac models list`; `almanac models get {model}` brings it"))]
+    #[diagnostic(
+        code(almanac::unavailable),
+        help("see `almanac models list`; `almanac models get {model}` brings it")
+    )]
     Identity {
         /// Model.
         model: String,

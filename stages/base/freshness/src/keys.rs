@@ -18,11 +18,7 @@ pub struct Identities<'a> {
 }
 
 /// The current artifacts that `stage` reads, by name.
-pub fn current_inputs(
-    store: &Store,
-    profile: &str,
-    stage: &StageSpec,
-) -> Result<BTreeMap<String, Artifact>> {
+pub fn current_inputs(store: &Store, profile: &str, stage: &StageSpec) -> Result<BTreeMap<String, Artifact>> {
     let mut inputs = BTreeMap::new();
     for artifact in stage.artifacts_read() {
         let writer = writer_of(artifact).map_or("", |writer| writer.name);
@@ -59,9 +55,7 @@ pub fn key_parts(
 ) -> Result<KeyParts> {
     let mut digests = BTreeMap::new();
     for read in stage.reads {
-        let table = inputs
-            .get(read.artifact)
-            .and_then(|artifact| artifact.manifest().tables.get(read.table));
+        let table = inputs.get(read.artifact).and_then(|artifact| artifact.manifest().tables.get(read.table));
         let table = table.ok_or_else(|| almanac_artifact::Error::NoTable {
             artifact: read.artifact.to_owned(),
             name: read.table.to_owned(),

@@ -191,10 +191,8 @@ fn name_changed_files(
             Err(error) if error.is_damage() => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let old: BTreeMap<String, String> = files
-            .into_iter()
-            .map(|file| (file.path, file.content_digest))
-            .collect();
+        let old: BTreeMap<String, String> =
+            files.into_iter().map(|file| (file.path, file.content_digest)).collect();
         let new: BTreeMap<&str, String> = tree
             .files
             .iter()

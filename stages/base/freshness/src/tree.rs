@@ -54,10 +54,8 @@ impl Tree {
             return Err(Error::NoTree { path: root.to_owned() });
         }
         let paths = list(root, rules, exclude)?;
-        let mut files: Vec<TreeFile> = paths
-            .par_iter()
-            .filter_map(|path| read_file(root, path, rules.max_file_bytes))
-            .collect();
+        let mut files: Vec<TreeFile> =
+            paths.par_iter().filter_map(|path| read_file(root, path, rules.max_file_bytes)).collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         if files.is_empty() {
             return Err(Error::EmptyTree { path: root.to_owned() });
@@ -92,10 +90,8 @@ fn list(root: &Path, rules: &TreeRules, exclude: &Path) -> Result<Vec<PathBuf>> 
         let glob = |source| Error::Glob { pattern: pattern.clone(), source };
         overrides.add(&format!("!{pattern}")).map_err(glob)?;
     }
-    let overrides = overrides.build().map_err(|source| Error::Glob {
-        pattern: rules.ignore.join(", "),
-        source,
-    })?;
+    let overrides =
+        overrides.build().map_err(|source| Error::Glob { pattern: rules.ignore.join(", "), source })?;
     let exclude = exclude.canonicalize().unwrap_or_else(|_| exclude.to_owned());
     let walk = WalkBuilder::new(root)
         .hidden(!rules.include_hidden)
@@ -132,12 +128,8 @@ fn read_file(root: &Path, path: &Path, max_file_bytes: u64) -> Option<TreeFile> 
         tracing::warn!("left out of the tree: {} is not UTF-8", path.display());
         return None;
     };
-    let mut file = TreeFile {
-        path: relative.replace('\\', "/"),
-        bytes: 0,
-        digest: None,
-        problem: String::new(),
-    };
+    let mut file =
+        TreeFile { path: relative.replace('\\', "/"), bytes: 0, digest: None, problem: String::new() };
     let opened = fs_err::File::open(path).and_then(|handle| {
         let bytes = handle.metadata()?.len();
         if bytes > max_file_bytes {

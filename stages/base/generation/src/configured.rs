@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use almanac_inference::models::ModelCatalog;
-use almanac_inference::{CandleEmbedder, EmbedderOptions, MistralModel, ModelIdentity, ChatOptions};
+use almanac_inference::{CandleEmbedder, ChatOptions, EmbedderOptions, MistralModel, ModelIdentity};
 use almanac_settings::{Settings, environment};
 
 /// Memory assumed where nothing says how much there is.

@@ -66,7 +66,8 @@ impl<'a> Session<'a> {
         mut generate: impl FnMut(Tools<'_, '_>) -> miette::Result<GenerationCounts>,
     ) -> miette::Result<(GenerationCounts, Ledger<GenerationRecord>)> {
         let records = self.context.ledger::<GenerationRecord>()?;
-        let mut ledger = OpenLedger::new(&self.context.ledger_folder(), records, self.settings.flush_policy());
+        let mut ledger =
+            OpenLedger::new(&self.context.ledger_folder(), records, self.settings.flush_policy());
         let mut load = || -> almanac_inference::Result<Box<dyn LanguageModel>> {
             Ok(Box::new(self.models.language_model(&self.model.name, self.settings.in_flight)?))
         };

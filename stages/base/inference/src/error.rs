@@ -244,17 +244,6 @@ pub enum Error {
         source: Cause,
     },
 
-    /// The processor lacks instructions the binary is compiled for.
-    #[error("this processor lacks {missing}, which this binary is compiled for")]
-    #[diagnostic(
-        code(almanac::unavailable),
-        help("run on a machine with AVX2, FMA and F16C (x86-64-v3), or build with another target-cpu")
-    )]
-    Processor {
-        /// Names of what is missing.
-        missing: String,
-    },
-
     /// A file cannot be read or written; the source names it.
     #[error("model files cannot be read or written")]
     #[diagnostic(code(almanac::io), help("check permissions and free space of the models directory"))]

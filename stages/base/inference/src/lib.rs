@@ -2,8 +2,7 @@
 //!
 //! What a caller needs: [`LanguageModel`] and [`Embedder`] ([`model`]), the catalogue that says which
 //! files a model consists of and how they are had ([`models`]), and two constructors,
-//! [`MistralModel::load`] and [`CandleEmbedder::load`]. [`require_cpu_features`] belongs at the start
-//! of every binary that links this crate.
+//! [`MistralModel::load`] and [`CandleEmbedder::load`].
 //!
 //! What generates explanations and summaries stands on them: [`PromptTemplate`], [`PromptBudget`] and
 //! [`generate`], which asks a model for what a ledger lacks.
@@ -26,7 +25,6 @@ mod generation;
 mod gguf;
 pub mod model;
 pub mod models;
-mod processor;
 mod prompt;
 mod prompt_budget;
 mod sampling;
@@ -42,6 +40,5 @@ pub use generation::{
 pub use model::{
     Completion, EmbedSide, Embedder, FinishReason, GenerateRequest, LanguageModel, ModelIdentity,
 };
-pub use processor::require_cpu_features;
 pub use prompt::{PromptError, PromptTemplate};
 pub use prompt_budget::{PromptBudget, clip, estimate_tokens, first_sentence};

@@ -83,9 +83,7 @@ pub fn home_dir() -> Option<PathBuf> {
 /// The user's cache folder: `XDG_CACHE_HOME`, else `~/.cache`.
 pub fn cache_dir() -> Option<PathBuf> {
     // The XDG specification tells readers to ignore a relative path.
-    path("XDG_CACHE_HOME")
-        .filter(|path| path.is_absolute())
-        .or_else(|| Some(home_dir()?.join(".cache")))
+    path("XDG_CACHE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(home_dir()?.join(".cache")))
 }
 
 /// Threads this process may keep busy: the CPUs of the Slurm task, and never more than its CPU
@@ -109,10 +107,7 @@ pub fn job_memory_bytes() -> Option<u64> {
         text(SLURM_MEM_PER_CPU).as_deref(),
         cpus.as_deref(),
     );
-    [memory::of_machine(), slurm, memory::of_cgroups()]
-        .into_iter()
-        .flatten()
-        .min()
+    [memory::of_machine(), slurm, memory::of_cgroups()].into_iter().flatten().min()
 }
 
 /// The Slurm job this process runs in, if it runs in one.
@@ -121,9 +116,7 @@ pub fn slurm_job() -> Option<SlurmJob> {
         job_id: text(SLURM_JOB_ID)?,
         array_job_id: text(SLURM_ARRAY_JOB_ID),
         array_task_id: text(SLURM_ARRAY_TASK_ID).and_then(|index| index.parse().ok()),
-        restarts: text(SLURM_RESTART_COUNT)
-            .and_then(|count| count.parse().ok())
-            .unwrap_or(0),
+        restarts: text(SLURM_RESTART_COUNT).and_then(|count| count.parse().ok()).unwrap_or(0),
         cluster: text(SLURM_CLUSTER_NAME),
     })
 }
@@ -164,16 +157,12 @@ pub(crate) fn key_of_variable(variable: &str) -> Option<String> {
         return Some("models.dir".to_owned());
     }
     let name = variable.strip_prefix(PREFIX)?;
-    name.contains(SEPARATOR)
-        .then(|| name.to_ascii_lowercase().replace(SEPARATOR, "."))
+    name.contains(SEPARATOR).then(|| name.to_ascii_lowercase().replace(SEPARATOR, "."))
 }
 
 /// Name of the variable of a setting.
 pub(crate) fn variable_of_key(key: &str) -> String {
-    format!(
-        "{PREFIX}{}",
-        key.replace('.', SEPARATOR).to_ascii_uppercase()
-    )
+    format!("{PREFIX}{}", key.replace('.', SEPARATOR).to_ascii_uppercase())
 }
 
 fn text(variable: &str) -> Option<String> {
@@ -181,9 +170,7 @@ fn text(variable: &str) -> Option<String> {
 }
 
 fn path(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable)
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from)
+    std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 #[cfg(test)]
@@ -209,10 +196,7 @@ mod tests {
         let key = "explain.run.max_seconds";
         assert_eq!(key_of_variable(variable).as_deref(), Some(key));
         assert_eq!(variable_of_key(key), variable);
-        assert_eq!(
-            key_of_variable("ALMANAC_MODELS").as_deref(),
-            Some("models.dir")
-        );
+        assert_eq!(key_of_variable("ALMANAC_MODELS").as_deref(), Some("models.dir"));
         assert_eq!(key_of_variable("ALMANAC_EXPLAIN_RUN_MAX_SECONDS"), None);
     }
 

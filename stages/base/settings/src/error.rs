@@ -53,10 +53,7 @@ pub enum Error {
 
     /// A `--set` without a key and a value.
     #[error("`--set {text}` is not of the form key=value")]
-    #[diagnostic(
-        code(almanac::usage),
-        help("write for example --set explain.run.max_seconds=60")
-    )]
+    #[diagnostic(code(almanac::usage), help("write for example --set explain.run.max_seconds=60"))]
     Assignment {
         /// The argument.
         text: String,
@@ -107,10 +104,7 @@ pub enum Error {
 
     /// A configuration file that cannot be read.
     #[error("configuration file {} could not be read", path.display())]
-    #[diagnostic(
-        code(almanac::io),
-        help("check that the file is UTF-8 text and readable by you")
-    )]
+    #[diagnostic(code(almanac::io), help("check that the file is UTF-8 text and readable by you"))]
     Read {
         /// The file.
         path: PathBuf,
@@ -134,10 +128,7 @@ pub enum Error {
 
     /// A prompt file without text.
     #[error("prompt `{mode}` is empty ({origin})")]
-    #[diagnostic(
-        code(almanac::config),
-        help("write the prompt, or remove the file to use the shipped one")
-    )]
+    #[diagnostic(code(almanac::config), help("write the prompt, or remove the file to use the shipped one"))]
     EmptyPrompt {
         /// The mode.
         mode: String,
@@ -147,10 +138,7 @@ pub enum Error {
 
     /// Neither the setting nor the environment says where models go.
     #[error("no folder for models: models.dir is empty and HOME is not set")]
-    #[diagnostic(
-        code(almanac::config),
-        help("set models.dir, or the variable ALMANAC_MODELS")
-    )]
+    #[diagnostic(code(almanac::config), help("set models.dir, or the variable ALMANAC_MODELS"))]
     NoHome,
 
     /// A table asked for by the program that the defaults lack.

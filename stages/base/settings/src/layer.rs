@@ -17,11 +17,7 @@ pub(crate) struct Layer {
 
 impl Layer {
     pub(crate) fn new(origin: Origin, table: toml::Table, keys: Vec<String>) -> Self {
-        Self {
-            origin,
-            table,
-            keys,
-        }
+        Self { origin, table, keys }
     }
 
     /// The settings in the text of a file.
@@ -32,23 +28,17 @@ impl Layer {
 
     /// The setting in an `ALMANAC_*` variable.
     pub(crate) fn from_variable(variable: &str, text: &str, schema: &Schema) -> Result<Self> {
-        let origin = Origin::Environment {
-            variable: variable.to_owned(),
-        };
+        let origin = Origin::Environment { variable: variable.to_owned() };
         let Some(key) = environment::key_of_variable(variable) else {
             let known = schema.keys().map(environment::variable_of_key);
-            let known: Vec<String> = known
-                .chain(environment::KNOWN.iter().map(ToString::to_string))
-                .collect();
+            let known: Vec<String> =
+                known.chain(environment::KNOWN.iter().map(ToString::to_string)).collect();
             let known = known.iter().map(String::as_str);
             let hint = suggestion::nearest(variable, known).map_or_else(
                 || "a setting is named like ALMANAC_EXPLAIN__RUN__MAX_SECONDS".to_owned(),
                 |nearest| format!("did you mean {nearest}?"),
             );
-            return Err(Error::UnknownVariable {
-                variable: variable.to_owned(),
-                hint,
-            });
+            return Err(Error::UnknownVariable { variable: variable.to_owned(), hint });
         };
         Self::from_text(&key, text, origin, schema)
     }
@@ -59,9 +49,7 @@ impl Layer {
             Some((key, text)) if !key.trim().is_empty() => {
                 Self::from_text(key.trim(), text.trim(), Origin::Flag, schema)
             }
-            _ => Err(Error::Assignment {
-                text: assignment.to_owned(),
-            }),
+            _ => Err(Error::Assignment { text: assignment.to_owned() }),
         }
     }
 
@@ -72,9 +60,7 @@ impl Layer {
         }
         match value {
             Value::Table(table) => Self::checked(table, origin, schema),
-            _ => Err(Error::Assignment {
-                text: key.to_owned(),
-            }),
+            _ => Err(Error::Assignment { text: key.to_owned() }),
         }
     }
 
@@ -85,11 +71,7 @@ impl Layer {
             Value::Table(table) => table,
             _ => toml::Table::new(),
         };
-        Ok(Self {
-            origin,
-            table,
-            keys,
-        })
+        Ok(Self { origin, table, keys })
     }
 
     pub(crate) fn origin(&self) -> &Origin {
@@ -109,10 +91,7 @@ impl Provider for Layer {
 
     fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
         let value = figment::value::Value::serialize(&self.table)?;
-        Ok(Map::from([(
-            Profile::Default,
-            value.into_dict().unwrap_or_default(),
-        )]))
+        Ok(Map::from([(Profile::Default, value.into_dict().unwrap_or_default())]))
     }
 }
 
@@ -122,10 +101,7 @@ pub(crate) fn parse_file(text: &str, origin: &Origin) -> Result<toml::Table> {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         Error::Syntax {
             origin: origin.clone(),
-            line: 1 + text.as_bytes()[..start]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count(),
+            line: 1 + text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count(),
             reason: error.message().to_owned(),
         }
     })

@@ -71,12 +71,7 @@ impl Settings {
     /// Reads and checks every layer.
     pub fn load(sources: &Sources) -> Result<Self> {
         let variables = environment::settings_variables()?;
-        Self::resolve(
-            files::DEFAULTS,
-            sources,
-            &variables,
-            environment::config_dir(),
-        )
+        Self::resolve(files::DEFAULTS, sources, &variables, environment::config_dir())
     }
 
     fn resolve(
@@ -116,13 +111,7 @@ impl Settings {
             section: "the settings".to_owned(),
             reason: error.to_string(),
         })?;
-        Ok(Self {
-            profile: profile.to_owned(),
-            config_dir,
-            figment,
-            resolved,
-            origins,
-        })
+        Ok(Self { profile: profile.to_owned(), config_dir, figment, resolved, origins })
     }
 
     /// Name of the profile in force, [`DEFAULT_PROFILE`] when none was asked for.
@@ -139,15 +128,9 @@ impl Settings {
     ///
     /// An error names the key, its value, where the value came from and what was expected.
     pub fn section<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
-        let value = self
-            .figment
-            .find_value(key)
-            .map_err(|_| Error::MissingSection {
-                section: key.to_owned(),
-            })?;
-        value
-            .deserialize()
-            .map_err(|error| self.explain(key, &error))
+        let value =
+            self.figment.find_value(key).map_err(|_| Error::MissingSection { section: key.to_owned() })?;
+        value.deserialize().map_err(|error| self.explain(key, &error))
     }
 
     /// Value at a dotted key.
@@ -179,11 +162,7 @@ impl Settings {
         let mut settings = Vec::with_capacity(self.origins.len());
         for (key, origin) in &self.origins {
             let value = self.value(key).map(ToString::to_string).unwrap_or_default();
-            settings.push(Setting {
-                key: key.clone(),
-                value,
-                origin: origin.clone(),
-            });
+            settings.push(Setting { key: key.clone(), value, origin: origin.clone() });
         }
         settings
     }
@@ -225,25 +204,17 @@ impl Settings {
             Kind::Message(message) => message.clone(),
             // The defaults and the reading program disagree about the fields of a table.
             other => {
-                return Error::Unreadable {
-                    section: section.to_owned(),
-                    reason: other.to_string(),
-                };
+                return Error::Unreadable { section: section.to_owned(), reason: other.to_string() };
             }
         };
-        let key = [&[section.to_owned()], error.path.as_slice()]
-            .concat()
-            .join(".");
+        let key = [&[section.to_owned()], error.path.as_slice()].concat().join(".");
         // An element of a list is reported as its list, which is what the user wrote.
         let known = std::iter::successors(Some(key.as_str()), |key| Some(key.rsplit_once('.')?.0))
             .find(|key| self.origins.contains_key(*key))
             .unwrap_or(&key);
         Error::WrongValue {
             key: known.to_owned(),
-            found: self
-                .value(known)
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+            found: self.value(known).map(ToString::to_string).unwrap_or_default(),
             origin: self.origins.get(known).cloned().unwrap_or(Origin::Default),
             expected,
         }

@@ -35,10 +35,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Default => write!(f, "default"),
             Self::Profile { name, path: None } => write!(f, "profile {name}"),
-            Self::Profile {
-                path: Some(path), ..
-            }
-            | Self::Local { path } => {
+            Self::Profile { path: Some(path), .. } | Self::Local { path } => {
                 write!(f, "{}", path.display())
             }
             Self::Environment { variable } => write!(f, "{variable}"),

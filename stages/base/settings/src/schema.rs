@@ -20,11 +20,8 @@ impl Schema {
     /// The schema that a file of defaults sets.
     pub(crate) fn of_defaults(text: &str) -> Result<Self> {
         let defaults = crate::layer::parse_file(text, &Origin::Default)?;
-        let mut schema = Self {
-            defaults: toml::Table::new(),
-            leaves: BTreeMap::new(),
-            tables: BTreeSet::new(),
-        };
+        let mut schema =
+            Self { defaults: toml::Table::new(), leaves: BTreeMap::new(), tables: BTreeSet::new() };
         schema.collect("", &defaults);
         schema.defaults = defaults;
         Ok(schema)
@@ -47,11 +44,7 @@ impl Schema {
 
     /// The lowest layer.
     pub(crate) fn as_layer(&self) -> Layer {
-        Layer::new(
-            Origin::Default,
-            self.defaults.clone(),
-            self.leaves.keys().cloned().collect(),
-        )
+        Layer::new(Origin::Default, self.defaults.clone(), self.leaves.keys().cloned().collect())
     }
 
     /// Default of a setting, if the key names one.
@@ -108,11 +101,7 @@ impl Schema {
             || "`almanac config` lists every setting".to_owned(),
             |nearest| format!("did you mean {nearest}?"),
         );
-        Error::UnknownKey {
-            key,
-            origin: origin.clone(),
-            hint,
-        }
+        Error::UnknownKey { key, origin: origin.clone(), hint }
     }
 }
 
@@ -121,18 +110,10 @@ fn conform_leaf(key: &str, value: Value, default: &Value, origin: &Origin) -> Re
         (Value::Integer(value), Value::Float(_)) => Ok(Value::Float(value as f64)),
         (Value::Array(elements), Value::Array(defaults)) => {
             // Lists of settings hold text unless their default says otherwise.
-            let element = defaults
-                .first()
-                .cloned()
-                .unwrap_or(Value::String(String::new()));
+            let element = defaults.first().cloned().unwrap_or(Value::String(String::new()));
             let mut conformed = Vec::with_capacity(elements.len());
             for (index, value) in elements.into_iter().enumerate() {
-                conformed.push(conform_leaf(
-                    &format!("{key}[{index}]"),
-                    value,
-                    &element,
-                    origin,
-                )?);
+                conformed.push(conform_leaf(&format!("{key}[{index}]"), value, &element, origin)?);
             }
             Ok(Value::Array(conformed))
         }
@@ -179,9 +160,5 @@ pub(crate) fn describe_expected(expected: &str) -> String {
 }
 
 fn join(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{prefix}.{name}")
-    }
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
 }

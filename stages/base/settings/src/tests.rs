@@ -43,8 +43,7 @@ struct ConfigDir(PathBuf);
 
 impl ConfigDir {
     fn new(test: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("almanac-settings-{}-{test}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("almanac-settings-{}-{test}", std::process::id()));
         fs_err::create_dir_all(path.join("profiles")).expect("temporary folder");
         fs_err::create_dir_all(path.join("prompts")).expect("temporary folder");
         Self(path)
@@ -76,19 +75,13 @@ fn load(layers: &Layers<'_>) -> Result<Settings> {
         config_dir: layers.config.map(|dir| dir.0.clone()),
         set: layers.set.iter().map(ToString::to_string).collect(),
     };
-    let variables: Vec<_> = layers
-        .variables
-        .iter()
-        .map(|(name, value)| (name.to_string(), value.to_string()))
-        .collect();
+    let variables: Vec<_> =
+        layers.variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     Settings::resolve(DEFAULTS, &sources, &variables, None)
 }
 
 fn set(assignment: &str) -> Result<Settings> {
-    load(&Layers {
-        set: &[assignment],
-        ..Layers::default()
-    })
+    load(&Layers { set: &[assignment], ..Layers::default() })
 }
 
 fn defaults() -> Settings {
@@ -98,13 +91,7 @@ fn defaults() -> Settings {
 /// The one-line form and hint of an error that loading gives.
 fn refusal(result: Result<Settings>) -> (String, String) {
     let error = result.expect_err("refused");
-    (
-        error.to_string(),
-        error
-            .help()
-            .map(|help| help.to_string())
-            .unwrap_or_default(),
-    )
+    (error.to_string(), error.help().map(|help| help.to_string()).unwrap_or_default())
 }
 
 const MAX_SECONDS: &str = "explain.run.max_seconds";

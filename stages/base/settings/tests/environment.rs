@@ -30,36 +30,21 @@ fn variables_reach_the_settings() {
         .env("SLURM_MEM_PER_NODE", "64")
         .output()
         .expect("the test can run itself");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 fn check_in_child() {
     let settings = Settings::load(&Sources::default()).expect("valid");
     let key = "explain.run.max_seconds";
     assert_eq!(settings.section::<u64>(key).expect("a number"), 7);
-    let origin = Origin::Environment {
-        variable: VARIABLE.to_owned(),
-    };
+    let origin = Origin::Environment { variable: VARIABLE.to_owned() };
     assert_eq!(settings.origin(key), Some(&origin));
-    assert_eq!(
-        settings.models_dir().expect("set"),
-        Path::new("/data/models")
-    );
+    assert_eq!(settings.models_dir().expect("set"), Path::new("/data/models"));
 
-    assert_eq!(
-        environment::store_dir().as_deref(),
-        Some(Path::new("/data/store"))
-    );
+    assert_eq!(environment::store_dir().as_deref(), Some(Path::new("/data/store")));
     assert_eq!(environment::log_filter(), None);
     assert_eq!(environment::job_threads().get(), 1);
     assert!(environment::job_memory_bytes().is_some_and(|bytes| bytes <= 64 << 20));
     let job = environment::slurm_job().expect("in a job");
-    assert_eq!(
-        (job.job_id.as_str(), job.array_task_id, job.restarts),
-        ("4711", Some(3), 0)
-    );
+    assert_eq!((job.job_id.as_str(), job.array_task_id, job.restarts), ("4711", Some(3), 0));
 }

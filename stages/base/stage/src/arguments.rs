@@ -141,9 +141,7 @@ pub struct RunArguments {
 impl RunArguments {
     /// The limits as assignments to the stage's settings.
     pub fn assignments(&self, stage: &str) -> Vec<String> {
-        let limit = |name: &str, value: Option<u64>| {
-            value.map(|value| format!("{stage}.run.{name}={value}"))
-        };
+        let limit = |name: &str, value: Option<u64>| value.map(|value| format!("{stage}.run.{name}={value}"));
         [limit("max_seconds", self.max_seconds), limit("max_records", self.max_records)]
             .into_iter()
             .flatten()

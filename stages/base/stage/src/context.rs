@@ -31,10 +31,10 @@ pub struct Context {
 impl Context {
     /// Rows of an input table.
     pub fn read<T: Table>(&self, artifact: &str) -> miette::Result<Vec<T>> {
-        let input = self.inputs.get(artifact).ok_or_else(|| Error::NotAnInput {
-            artifact: artifact.to_owned(),
-            stage: self.spec.name,
-        })?;
+        let input = self
+            .inputs
+            .get(artifact)
+            .ok_or_else(|| Error::NotAnInput { artifact: artifact.to_owned(), stage: self.spec.name })?;
         let read = input.read();
         if let Err(error) = &read
             && error.is_damage()
@@ -67,7 +67,11 @@ impl Context {
 
     /// The artifact this stage wrote last, to take over what has not changed, if it was written
     /// by the same revision with the same settings and identities (but for `except`).
-    pub fn reusable_previous(&self, parts: &almanac_artifact::KeyParts, except: &[&str]) -> Option<&Artifact> {
+    pub fn reusable_previous(
+        &self,
+        parts: &almanac_artifact::KeyParts,
+        except: &[&str],
+    ) -> Option<&Artifact> {
         let previous = self.previous.as_ref()?;
         let old = &previous.manifest().parts;
         let relevant = |all: &BTreeMap<String, String>| {

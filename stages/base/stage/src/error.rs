@@ -10,7 +10,9 @@ pub enum Error {
     #[error("no store was named")]
     #[diagnostic(
         code(almanac::usage),
-        help("give --store DIR or set ALMANAC_STORE; the repository's `artifacts` folder is the usual place")
+        help(
+            "give --store DIR or set ALMANAC_STORE; the repository's `artifacts` folder is the usual place"
+        )
     )]
     NoStore,
 
@@ -61,7 +63,9 @@ pub enum Error {
     #[error("this processor lacks {missing}, which this build of Almanac needs")]
     #[diagnostic(
         code(almanac::unavailable),
-        help("run on an x86-64-v3 machine (any x86 server since 2015) or rebuild without the target-cpu line of .cargo/config.toml")
+        help(
+            "run on an x86-64-v3 machine (any x86 server since 2015) or rebuild without the target-cpu line of .cargo/config.toml"
+        )
     )]
     Processor {
         /// Instruction sets.

@@ -16,11 +16,11 @@ use serde::Serialize;
 use crate::arguments::{Action, StageCommand};
 use crate::processor::require_processor;
 use crate::provenance::Provenance;
-use crate::{
-    Context, Counts, Error, GlobalArguments, Output, RunArguments, RunRecord, RunState,
-    interrupted_flag, parse_arguments,
-};
 use crate::signals::end_with_parent;
+use crate::{
+    Context, Counts, Error, GlobalArguments, Output, RunArguments, RunRecord, RunState, interrupted_flag,
+    parse_arguments,
+};
 
 /// How a stage ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,10 @@ pub struct Implementation {
 impl Implementation {
     /// A stage that uses no model.
     pub const fn without_model(run: fn(&Context, &mut Output) -> miette::Result<Outcome>) -> Self {
-        Self { run, model: |_, name| Err(miette::miette!("this stage knows no models, and `{name}` was asked for")) }
+        Self {
+            run,
+            model: |_, name| Err(miette::miette!("this stage knows no models, and `{name}` was asked for")),
+        }
     }
 }
 

@@ -2,9 +2,7 @@
 
 use almanac_artifact::table;
 
-use crate::{
-    ArtifactRole, EntityKind, EntityLevel, FileStatus, Language, ReferenceKind, SourceType,
-};
+use crate::{ArtifactRole, EntityKind, EntityLevel, FileStatus, Language, ReferenceKind, SourceType};
 
 table! {
     /// One file of the source tree.
@@ -105,8 +103,7 @@ table! {
 impl Entity {
     /// The entity's text inside its file's text.
     pub fn slice<'a>(&self, text: &'a str) -> &'a str {
-        text.get(self.start_byte as usize..self.end_byte as usize)
-            .unwrap_or("")
+        text.get(self.start_byte as usize..self.end_byte as usize).unwrap_or("")
     }
 
     /// Lines the entity spans.

@@ -59,12 +59,7 @@ pub(crate) const ERROR: Style = Style(console::Color::Red);
 
 impl Style {
     pub(crate) fn paint(self, word: &str) -> String {
-        console::Style::new()
-            .for_stderr()
-            .bold()
-            .fg(self.0)
-            .apply_to(word)
-            .to_string()
+        console::Style::new().for_stderr().bold().fg(self.0).apply_to(word).to_string()
     }
 }
 

@@ -80,18 +80,10 @@ impl From<ExitStatus> for ExitCode {
 /// Status that a diagnostic's code asks for, its own or that of the first diagnostic below it
 /// that has one. A missing or unknown code is a [`ExitStatus::Bug`].
 pub fn exit_status_of(diagnostic: &dyn Diagnostic) -> ExitStatus {
-    let chain = std::iter::successors(Some(diagnostic), |diagnostic| {
-        diagnostic.diagnostic_source()
-    });
-    let code = chain
-        .into_iter()
-        .find_map(|diagnostic| Some(diagnostic.code()?.to_string()));
-    let with_code =
-        |status: &ExitStatus| code.is_some() && status.diagnostic_code() == code.as_deref();
-    ExitStatus::ALL
-        .into_iter()
-        .find(with_code)
-        .unwrap_or(ExitStatus::Bug)
+    let chain = std::iter::successors(Some(diagnostic), |diagnostic| diagnostic.diagnostic_source());
+    let code = chain.into_iter().find_map(|diagnostic| Some(diagnostic.code()?.to_string()));
+    let with_code = |status: &ExitStatus| code.is_some() && status.diagnostic_code() == code.as_deref();
+    ExitStatus::ALL.into_iter().find(with_code).unwrap_or(ExitStatus::Bug)
 }
 
 #[cfg(test)]
@@ -125,10 +117,7 @@ mod tests {
     #[test]
     fn a_diagnostic_without_a_known_code_is_a_bug() {
         assert_eq!(status_of("almanac::other"), ExitStatus::Bug);
-        assert_eq!(
-            exit_status_of(&miette::MietteDiagnostic::new("x")),
-            ExitStatus::Bug
-        );
+        assert_eq!(exit_status_of(&miette::MietteDiagnostic::new("x")), ExitStatus::Bug);
     }
 
     #[test]

@@ -110,13 +110,7 @@ mod tests {
 
     #[test]
     fn estimates_show_one_unit() {
-        let cases = [
-            (40, "40s"),
-            (100, "100s"),
-            (180, "3m"),
-            (5_400, "90m"),
-            (7_200, "2h"),
-        ];
+        let cases = [(40, "40s"), (100, "100s"), (180, "3m"), (5_400, "90m"), (7_200, "2h")];
         for (seconds, text) in cases {
             assert_eq!(rough_duration(Duration::from_secs(seconds)), text);
         }
@@ -134,12 +128,7 @@ mod tests {
 
     #[test]
     fn rates_choose_their_unit_of_time() {
-        let cases = [
-            (1_310.2, "1,310/s"),
-            (9.96, "10/s"),
-            (2.44, "2.4/s"),
-            (0.23, "14/min"),
-        ];
+        let cases = [(1_310.2, "1,310/s"), (9.96, "10/s"), (2.44, "2.4/s"), (0.23, "14/min")];
         for (per_second, text) in cases {
             assert_eq!(rate(per_second), text);
         }

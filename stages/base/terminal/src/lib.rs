@@ -50,14 +50,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            json: false,
-            quiet: 0,
-            verbose: 0,
-            color: ColorChoice::Auto,
-            progress: true,
-            log_filter: None,
-        }
+        Self { json: false, quiet: 0, verbose: 0, color: ColorChoice::Auto, progress: true, log_filter: None }
     }
 }
 
@@ -103,8 +96,7 @@ impl Terminal {
 
     /// Prints a line to standard error, above a progress bar if one is shown.
     fn line(&self, line: &str) {
-        self.bars
-            .suspend(|| streams::write_stderr(&format!("{line}\n")));
+        self.bars.suspend(|| streams::write_stderr(&format!("{line}\n")));
     }
 }
 

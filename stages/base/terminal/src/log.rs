@@ -77,26 +77,15 @@ mod tests {
     fn every_level_of_verbosity_is_a_valid_filter() {
         for quiet in 0..3 {
             for verbose in 0..5 {
-                let options = Options {
-                    quiet,
-                    verbose,
-                    ..Options::default()
-                };
-                assert!(
-                    EnvFilter::try_new(filter(&options)).is_ok(),
-                    "{quiet} {verbose}"
-                );
+                let options = Options { quiet, verbose, ..Options::default() };
+                assert!(EnvFilter::try_new(filter(&options)).is_ok(), "{quiet} {verbose}");
             }
         }
     }
 
     #[test]
     fn an_explicit_filter_wins() {
-        let options = Options {
-            verbose: 2,
-            log_filter: Some("trace".to_owned()),
-            ..Options::default()
-        };
+        let options = Options { verbose: 2, log_filter: Some("trace".to_owned()), ..Options::default() };
         assert_eq!(filter(&options), "trace");
     }
 }

@@ -23,9 +23,7 @@ pub(crate) fn install_hook() {
 
 fn failure(info: &PanicHookInfo<'_>) -> Failure {
     let message = info.payload_as_str().unwrap_or("unknown panic");
-    let place = info
-        .location()
-        .map_or_else(String::new, |place| format!(" at {place}"));
+    let place = info.location().map_or_else(String::new, |place| format!(" at {place}"));
     Failure {
         error: format!("internal error{place}"),
         causes: vec![message.to_owned()],

@@ -49,17 +49,8 @@ impl Progress {
             bar
         });
         let lines = wanted && bar.is_none();
-        let state = State {
-            meter,
-            shown: Duration::ZERO,
-            has_printed: false,
-        };
-        Self {
-            started: Instant::now(),
-            bar,
-            lines,
-            state: Mutex::new(state),
-        }
+        let state = State { meter, shown: Duration::ZERO, has_printed: false };
+        Self { started: Instant::now(), bar, lines, state: Mutex::new(state) }
     }
 
     /// Counts units that were worked on.
@@ -120,14 +111,9 @@ impl Drop for Progress {
 }
 
 fn style(is_bounded: bool) -> ProgressStyle {
-    let template = if is_bounded {
-        "{prefix} [{bar:24}] {wide_msg}"
-    } else {
-        "{prefix} {spinner} {wide_msg}"
-    };
-    ProgressStyle::with_template(template)
-        .expect("the templates above are valid")
-        .progress_chars("=> ")
+    let template =
+        if is_bounded { "{prefix} [{bar:24}] {wide_msg}" } else { "{prefix} {spinner} {wide_msg}" };
+    ProgressStyle::with_template(template).expect("the templates above are valid").progress_chars("=> ")
 }
 
 impl State {
@@ -200,12 +186,7 @@ impl Meter {
     }
 
     fn closing_line(&self, elapsed: Duration) -> String {
-        format!(
-            "{} {} in {}",
-            self.what,
-            self.counts(),
-            format::duration(elapsed)
-        )
+        format!("{} {} in {}", self.what, self.counts(), format::duration(elapsed))
     }
 }
 
@@ -214,11 +195,7 @@ mod tests {
     use super::*;
 
     fn meter(total: Option<u64>, done: u64, skipped: u64) -> Meter {
-        Meter {
-            done,
-            skipped,
-            ..Meter::new("explain", total, "records")
-        }
+        Meter { done, skipped, ..Meter::new("explain", total, "records") }
     }
 
     const fn seconds(seconds: u64) -> Duration {
@@ -235,18 +212,12 @@ mod tests {
     fn what_was_there_already_does_not_count_as_speed() {
         let line = meter(Some(1_000), 10, 900).line(seconds(10));
         assert_eq!(line, "explain 910/1,000 records, 1.0/s, 90s left");
-        assert_eq!(
-            meter(Some(9), 0, 9).line(seconds(10)),
-            "explain 9/9 records"
-        );
+        assert_eq!(meter(Some(9), 0, 9).line(seconds(10)), "explain 9/9 records");
     }
 
     #[test]
     fn without_a_total_nothing_is_promised() {
-        assert_eq!(
-            meter(None, 500, 0).line(seconds(10)),
-            "explain 500 records, 50/s"
-        );
+        assert_eq!(meter(None, 500, 0).line(seconds(10)), "explain 500 records, 50/s");
     }
 
     #[test]
@@ -254,22 +225,14 @@ mod tests {
         let mut meter = meter(Some(2), 1, 0);
         meter.message = "src/Field.hpp".to_owned();
         let line = meter.line(seconds(60));
-        assert_eq!(
-            line,
-            "explain 1/2 records, 1.0/min, 60s left: src/Field.hpp"
-        );
+        assert_eq!(line, "explain 1/2 records, 1.0/min, 60s left: src/Field.hpp");
     }
 
     #[test]
     fn lines_are_at_least_their_interval_apart() {
         let meter = meter(None, 0, 0);
-        let mut state = State {
-            meter,
-            shown: Duration::ZERO,
-            has_printed: false,
-        };
-        let due =
-            [5, 29, 30, 31, 59, 61, 200, 201].map(|at| state.is_due(seconds(at), LINE_INTERVAL));
+        let mut state = State { meter, shown: Duration::ZERO, has_printed: false };
+        let due = [5, 29, 30, 31, 59, 61, 200, 201].map(|at| state.is_due(seconds(at), LINE_INTERVAL));
         assert_eq!(due, [false, false, true, false, false, true, true, false]);
     }
 

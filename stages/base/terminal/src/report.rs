@@ -73,36 +73,20 @@ impl Failure {
         while let Some(cause) = source {
             let text = cause.to_string();
             // Some libraries repeat their source in their own message.
-            if !std::iter::once(&error)
-                .chain(&causes)
-                .any(|said| said.contains(&text))
-            {
+            if !std::iter::once(&error).chain(&causes).any(|said| said.contains(&text)) {
                 causes.push(text);
             }
             source = cause.source();
         }
-        let chain = std::iter::successors(Some(diagnostic), |diagnostic| {
-            diagnostic.diagnostic_source()
-        });
-        let help = chain
-            .into_iter()
-            .find_map(|diagnostic| Some(diagnostic.help()?.to_string()));
+        let chain = std::iter::successors(Some(diagnostic), |diagnostic| diagnostic.diagnostic_source());
+        let help = chain.into_iter().find_map(|diagnostic| Some(diagnostic.help()?.to_string()));
         let hint = help.or_else(|| (status == ExitStatus::Bug).then(|| BUG_HINT.to_owned()));
-        Self {
-            error,
-            causes,
-            hint,
-            status,
-        }
+        Self { error, causes, hint, status }
     }
 
     /// The error for people.
     fn text(&self) -> String {
-        let mut text = format!(
-            "{}: {}",
-            color::ERROR.paint("error"),
-            continued(&self.error)
-        );
+        let mut text = format!("{}: {}", color::ERROR.paint("error"), continued(&self.error));
         for cause in &self.causes {
             text += &format!("\n  caused by: {}", continued(cause));
         }
@@ -133,11 +117,7 @@ fn continued(message: &str) -> String {
 
 pub(crate) fn print(failure: &Failure) {
     let terminal = terminal();
-    let text = if terminal.options.json {
-        failure.json()
-    } else {
-        failure.text()
-    };
+    let text = if terminal.options.json { failure.json() } else { failure.text() };
     terminal.line(&text);
 }
 
@@ -172,22 +152,14 @@ mod tests {
         }
 
         fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-            self.help
-                .map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
+            self.help.map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
         }
     }
 
     fn damaged() -> Layered {
-        let inner = Layered {
-            text: "digest is 9f2c",
-            help: None,
-            source: None,
-        };
-        let middle = Layered {
-            text: "part-00003.parquet: digest is 9f2c",
-            help: None,
-            source: Some(Box::new(inner)),
-        };
+        let inner = Layered { text: "digest is 9f2c", help: None, source: None };
+        let middle =
+            Layered { text: "part-00003.parquet: digest is 9f2c", help: None, source: Some(Box::new(inner)) };
         Layered {
             text: "artifact `chunks` does not match its manifest",
             help: Some("run `almanac gc --broken`"),

@@ -26,23 +26,13 @@ impl Output {
     }
 
     fn to(stream: Box<dyn Write + Send>) -> Self {
-        Self {
-            state: Mutex::new(State {
-                stream,
-                closed: false,
-                failure: None,
-            }),
-        }
+        Self { state: Mutex::new(State { stream, closed: false, failure: None }) }
     }
 
     pub(crate) fn write_line(&self, text: &str) {
         self.with(|stream| {
             stream.write_all(text.as_bytes())?;
-            if text.ends_with('\n') {
-                Ok(())
-            } else {
-                stream.write_all(b"\n")
-            }
+            if text.ends_with('\n') { Ok(()) } else { stream.write_all(b"\n") }
         });
     }
 
@@ -59,10 +49,7 @@ impl Output {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .closed
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed
     }
 
     /// Writes out what is buffered and tells whether all output arrived. Output that nobody

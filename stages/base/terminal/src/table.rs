@@ -13,11 +13,7 @@ impl Table {
     /// A table with these column heads.
     pub fn new<H: Into<String>>(header: impl IntoIterator<Item = H>) -> Self {
         let header = header.into_iter().map(Into::into).collect();
-        Self {
-            header,
-            right: Vec::new(),
-            rows: Vec::new(),
-        }
+        Self { header, right: Vec::new(), rows: Vec::new() }
     }
 
     /// Aligns the columns at these indices to the right, as numbers want it.
@@ -42,14 +38,9 @@ impl Table {
 
     fn render(&self, width: Option<u16>) -> String {
         let mut table = comfy_table::Table::new();
-        table
-            .load_style(NOTHING)
-            .set_header(&self.header)
-            .add_rows(&self.rows);
+        table.load_style(NOTHING).set_header(&self.header).add_rows(&self.rows);
         match width {
-            Some(width) => table
-                .set_content_arrangement(ContentArrangement::Dynamic)
-                .set_width(width),
+            Some(width) => table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width),
             None => table.set_content_arrangement(ContentArrangement::Disabled),
         };
         let columns = table.column_count();
@@ -91,9 +82,6 @@ mod tests {
     fn a_narrow_terminal_wraps_cells() {
         let text = stages().render(Some(36));
         assert!(text.lines().count() > 3, "{text}");
-        assert!(
-            text.lines().all(|line| line.chars().count() <= 36),
-            "{text}"
-        );
+        assert!(text.lines().all(|line| line.chars().count() <= 36), "{text}");
     }
 }

@@ -6,30 +6,16 @@ use std::process::{Command, Output, Stdio};
 fn program(arguments: &[&str]) -> Command {
     // Cargo builds examples beside the folder of the test programs.
     let test = std::env::current_exe().expect("a test program has a path");
-    let folder = test
-        .parent()
-        .and_then(|deps| deps.parent())
-        .expect("target folder");
+    let folder = test.parent().and_then(|deps| deps.parent()).expect("target folder");
     let mut command = Command::new(folder.join("examples").join("ending"));
-    command
-        .args(arguments)
-        .env_remove("RUST_BACKTRACE")
-        .env_remove("NO_COLOR");
+    command.args(arguments).env_remove("RUST_BACKTRACE").env_remove("NO_COLOR");
     command
 }
 
 fn run(arguments: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = program(arguments).output().expect("the example is built");
+    let Output { status, stdout, stderr } = program(arguments).output().expect("the example is built");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    (
-        status.code().expect("no signal"),
-        text(stdout),
-        text(stderr),
-    )
+    (status.code().expect("no signal"), text(stdout), text(stderr))
 }
 
 #[test]
@@ -61,10 +47,7 @@ fn a_panic_is_a_bug() {
     let (code, stdout, stderr) = run(&["panic"]);
     assert_eq!((code, stdout.as_str()), (1, ""));
     assert!(stderr.starts_with("error: internal error at "), "{stderr}");
-    assert!(
-        stderr.contains("caused by: row 3 comes before row 2"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("caused by: row 3 comes before row 2"), "{stderr}");
     assert!(stderr.contains("please report it"), "{stderr}");
 }
 
@@ -76,17 +59,10 @@ fn a_reader_that_stops_reading_is_success() {
         .spawn()
         .expect("the example is built");
     let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("piped"))
-        .read_line(&mut line)
-        .expect("a line");
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
     assert_eq!(line, "line 0\n");
     let mut stderr = String::new();
-    child
-        .stderr
-        .take()
-        .expect("piped")
-        .read_to_string(&mut stderr)
-        .expect("UTF-8");
+    child.stderr.take().expect("piped").read_to_string(&mut stderr).expect("UTF-8");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     assert_eq!(stderr, "     Printed everything, closed: true\n");
 }
@@ -94,20 +70,11 @@ fn a_reader_that_stops_reading_is_success() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .expect("Linux has it");
-    let output = program(&["many-lines"])
-        .stdout(full)
-        .output()
-        .expect("the example is built");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = program(&["many-lines"]).stdout(full).output().expect("the example is built");
     assert_eq!(output.status.code(), Some(74));
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(
-        stderr.contains("error: standard output could not be written"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("error: standard output could not be written"), "{stderr}");
 }
 
 #[test]
@@ -115,10 +82,7 @@ fn results_and_messages_take_different_streams() {
     let (code, stdout, stderr) = run(&["messages"]);
     assert_eq!(code, 0);
     assert_eq!(stdout, "result\n[\"result\",1]\n");
-    assert_eq!(
-        stderr,
-        "     Parsing 3 files\nnote: nothing to do\nwarning: no tests found\n"
-    );
+    assert_eq!(stderr, "     Parsing 3 files\nnote: nothing to do\nwarning: no tests found\n");
 }
 
 #[test]

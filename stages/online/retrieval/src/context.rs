@@ -15,7 +15,7 @@ const COMMENT_LINES: usize = 30;
 /// A block that begins this near the top of its file shows the file's comment anyway.
 const HEAD_LINES: usize = 4;
 /// Characters of a file's opening comment that are shown.
-const HEAD_CHARACTERS: usize = 400;
+const HEAD_CHARACTERS: usize = 240;
 /// Names in a list of relations.
 const RELATED_NAMES: usize = 6;
 

@@ -8,6 +8,8 @@ use crate::intent::Intent;
 
 /// Factor for a role an intent asks about, in place of its penalty.
 const ASKED_FOR: f64 = 1.15;
+/// Least factor for what is beside the question's subject.
+const HALF_ASKED_FOR: f64 = 0.7;
 /// Factor for code when the question is about building.
 const CODE_WHEN_BUILDING: f64 = 0.5;
 
@@ -30,7 +32,7 @@ pub(crate) fn role_factor(role: ArtifactRole, intent: Intent, settings: &Retriev
     match (intent, role) {
         (Intent::Testing, R::Test | R::Benchmark | R::Ci | R::Script | R::Documentation) => ASKED_FOR,
         (Intent::BuildAndInstall, R::Build | R::Documentation) => ASKED_FOR,
-        (Intent::BuildAndInstall, R::Ci | R::Script) => 1.0,
+        (Intent::BuildAndInstall, R::Ci | R::Script) => penalty.max(HALF_ASKED_FOR),
         (Intent::BuildAndInstall, R::Library | R::Application) => CODE_WHEN_BUILDING,
         (Intent::ApiUsage, R::Example | R::Documentation) => penalty.max(1.0),
         _ => penalty,
@@ -44,9 +46,14 @@ pub(crate) fn standing(index: &SearchIndex, source: UnitSource, settings: &Retri
     let (node, body) = match source {
         UnitSource::Entity(at) => {
             let entity = &tables.entities[at];
-            let bodiless =
-                matches!(entity.kind, EntityKind::FunctionDeclaration | EntityKind::MethodDeclaration)
-                    || entity.kind.is_record() && !entity.is_definition;
+            let short = matches!(
+                entity.kind,
+                EntityKind::FunctionDeclaration
+                    | EntityKind::MethodDeclaration
+                    | EntityKind::Alias
+                    | EntityKind::BuildOption
+            );
+            let bodiless = short || entity.kind.is_record() && !entity.is_definition;
             (entity.id.clone(), if bodiless { weights.declaration } else { 1.0 })
         }
         UnitSource::File(at) => (file_node(&tables.files[at].path), 1.0),

@@ -218,6 +218,8 @@ fn by_file<'a>(
     };
     let mut groups: Vec<(Option<usize>, Vec<&Candidate>)> = groups.into_iter().collect();
     groups.sort_by(|(a, _), (b, _)| worth(b).total_cmp(&worth(a)).then(a.cmp(b)));
+    let best = fused.files.values().copied().fold(0.0, f64::max);
+    groups.retain(|(file, _)| worth(file) >= best * settings.selection.file_floor);
     groups.truncate(settings.selection.files);
     groups.into_iter().map(|(_, group)| group).collect()
 }

@@ -71,7 +71,9 @@ pub struct SelectionSettings {
     pub file_cap: usize,
     /// Most share of the budget for one chunk; longer ones are cut by statements.
     pub chunk_share: f64,
-    /// Share of the best score below which a chunk is no evidence.
+    /// Share of the best file's score below which a file is no evidence.
+    pub file_floor: f64,
+    /// Share of the best score of its file below which a chunk is no evidence.
     pub relative_floor: f64,
     /// Most files that primary chunks come from.
     pub files: usize,

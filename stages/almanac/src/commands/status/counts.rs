@@ -6,8 +6,7 @@ use almanac_artifact::{Artifact, Store, Table};
 use almanac_catalog::stage;
 use almanac_freshness::Plan;
 use almanac_tables::{
-    Entity, EntityKind, EntityLevel, Explanation, File, FileStatus, Language, Module, RecordStatus,
-    Summary,
+    Entity, EntityKind, EntityLevel, Explanation, File, FileStatus, Language, Module, RecordStatus, Summary,
 };
 use serde::Serialize;
 

@@ -21,8 +21,7 @@ pub(crate) fn latest(store: &Store) -> miette::Result<Vec<RunRecord>> {
     let mut latest = Vec::new();
     for stage in PIPELINE {
         let infix = format!("-{}-", stage.name);
-        if let Some(name) = names.iter().find(|name| name.contains(&infix))
-        {
+        if let Some(name) = names.iter().find(|name| name.contains(&infix)) {
             match read_json::<RunRecord>(&folder.join(name), "run record") {
                 Ok(record) => latest.extend(record),
                 // Half a record or another version's says nothing; the store is judged without it.

@@ -14,20 +14,14 @@ pub(super) fn of_machine() -> Option<u64> {
 }
 
 fn total_of_meminfo(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
 /// Memory of the Slurm job on this node, in bytes, from the values of its variables (MiB).
 /// Slurm writes 0 for "all of the node's".
-pub(super) fn of_slurm_job(
-    per_node: Option<&str>,
-    per_cpu: Option<&str>,
-    cpus: Option<&str>,
-) -> Option<u64> {
+pub(super) fn of_slurm_job(per_node: Option<&str>, per_cpu: Option<&str>, cpus: Option<&str>) -> Option<u64> {
     let positive = |text: &str| text.trim().parse::<u64>().ok().filter(|number| *number > 0);
     let mebibytes = match (per_node.and_then(positive), per_cpu.and_then(positive)) {
         (Some(per_node), _) => per_node,
@@ -52,26 +46,19 @@ fn limit_files(membership: &str, root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in membership.lines() {
         let mut fields = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(group)) =
-            (fields.next(), fields.next(), fields.next())
-        else {
+        let (Some(_), Some(controllers), Some(group)) = (fields.next(), fields.next(), fields.next()) else {
             continue;
         };
         let (mount, file) = if controllers.is_empty() {
             (root.to_owned(), "memory.max")
-        } else if controllers
-            .split(',')
-            .any(|controller| controller == "memory")
-        {
+        } else if controllers.split(',').any(|controller| controller == "memory") {
             (root.join("memory"), "memory.limit_in_bytes")
         } else {
             continue;
         };
         // A path that leaves the mount (`/../..`) belongs to another cgroup namespace.
         let group = Path::new(group.trim_start_matches('/'));
-        let inside = !group
-            .components()
-            .any(|part| part == std::path::Component::ParentDir);
+        let inside = !group.components().any(|part| part == std::path::Component::ParentDir);
         let group = if inside { group } else { Path::new("") };
         files.extend(group.ancestors().map(|level| mount.join(level).join(file)));
     }
@@ -105,10 +92,7 @@ mod tests {
     #[test]
     fn every_level_of_a_version_2_group_is_looked_at() {
         let files = limit_files("0::/system.slice/job_7/step_0\n", Path::new("/c"));
-        let files: Vec<_> = files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
+        let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
         assert_eq!(
             files,
             [
@@ -124,10 +108,7 @@ mod tests {
     fn version_1_groups_are_found_by_their_controller() {
         let membership = "9:cpu,cpuacct:/a\n4:memory:/slurm/job_7\n1:name=systemd:/b\n";
         let files = limit_files(membership, Path::new("/c"));
-        let files: Vec<_> = files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
+        let files: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
         assert_eq!(
             files,
             [

@@ -17,17 +17,8 @@ fn the_shipped_defaults_and_profiles_are_valid() {
     for (name, _) in SHIPPED_PROFILES {
         let settings = shipped(Some(name), None);
         assert_eq!(settings.profile(), *name);
-        let origin = Origin::Profile {
-            name: (*name).to_owned(),
-            path: None,
-        };
-        assert!(
-            settings
-                .origins()
-                .iter()
-                .any(|setting| setting.origin == origin),
-            "{name}"
-        );
+        let origin = Origin::Profile { name: (*name).to_owned(), path: None };
+        assert!(settings.origins().iter().any(|setting| setting.origin == origin), "{name}");
     }
 }
 
@@ -35,12 +26,7 @@ fn the_shipped_defaults_and_profiles_are_valid() {
 fn a_profile_of_the_user_takes_the_place_of_the_shipped_one() {
     let config = ConfigDir::new("own-quickstart").write("profiles/quickstart.toml", "");
     let settings = shipped(Some("quickstart"), Some(&config));
-    assert!(
-        settings
-            .origins()
-            .iter()
-            .all(|setting| setting.origin == Origin::Default)
-    );
+    assert!(settings.origins().iter().all(|setting| setting.origin == Origin::Default));
 }
 
 #[test]
@@ -50,12 +36,7 @@ fn shipped_files_are_those_of_the_folder() {
         let mut stems: Vec<String> = fs_err::read_dir(config.join(folder))
             .expect("the folder is in the tree")
             .map(|entry| entry.expect("readable").path())
-            .map(|path| {
-                path.file_stem()
-                    .expect("a name")
-                    .to_string_lossy()
-                    .into_owned()
-            })
+            .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
             .collect();
         stems.sort();
         stems
@@ -74,17 +55,10 @@ fn a_prompt_of_the_user_takes_the_place_of_the_shipped_one() {
         .write("prompts/general.md", "Explain.")
         .write("prompts/short.md", "Be short.")
         .write("prompts/call_chain.md", " \n");
-    let settings = load(&Layers {
-        config: Some(&config),
-        ..Layers::default()
-    })
-    .expect("valid");
+    let settings = load(&Layers { config: Some(&config), ..Layers::default() }).expect("valid");
     let prompt = settings.prompt("general").expect("there");
     assert_eq!(prompt.text, "Explain.");
-    assert_eq!(
-        prompt.origin,
-        FileOrigin::Path(config.0.join("prompts/general.md"))
-    );
+    assert_eq!(prompt.origin, FileOrigin::Path(config.0.join("prompts/general.md")));
     assert_eq!(settings.prompt("short").expect("there").mode, "short");
 
     let empty = settings.prompt("call_chain").expect_err("blank");
@@ -97,48 +71,24 @@ fn a_prompt_of_the_user_takes_the_place_of_the_shipped_one() {
 
 #[test]
 fn models_of_the_user_take_the_place_of_the_shipped_ones() {
-    assert_eq!(
-        defaults().models_text().expect("there").1,
-        FileOrigin::Shipped
-    );
+    assert_eq!(defaults().models_text().expect("there").1, FileOrigin::Shipped);
     let config = ConfigDir::new("models").write("models.toml", "# mine\n");
-    let settings = load(&Layers {
-        config: Some(&config),
-        ..Layers::default()
-    })
-    .expect("valid");
+    let settings = load(&Layers { config: Some(&config), ..Layers::default() }).expect("valid");
     let origin = FileOrigin::Path(config.0.join("models.toml"));
-    assert_eq!(
-        settings.models_text().expect("there"),
-        ("# mine\n".to_owned(), origin)
-    );
+    assert_eq!(settings.models_text().expect("there"), ("# mine\n".to_owned(), origin));
 }
 
 #[test]
 fn the_models_folder_is_a_setting_with_a_variable_of_its_own() {
     let variables = [("ALMANAC_MODELS", "/data/models")];
-    let settings = load(&Layers {
-        variables: &variables,
-        ..Layers::default()
-    })
-    .expect("valid");
-    assert_eq!(
-        settings.models_dir().expect("set"),
-        Path::new("/data/models")
-    );
-    let origin = Origin::Environment {
-        variable: "ALMANAC_MODELS".to_owned(),
-    };
+    let settings = load(&Layers { variables: &variables, ..Layers::default() }).expect("valid");
+    assert_eq!(settings.models_dir().expect("set"), Path::new("/data/models"));
+    let origin = Origin::Environment { variable: "ALMANAC_MODELS".to_owned() };
     assert_eq!(settings.origin("models.dir"), Some(&origin));
 
     if let Some(home) = environment::home_dir() {
         let settings = set("models.dir=~/models").expect("valid");
         assert_eq!(settings.models_dir().expect("set"), home.join("models"));
-        assert!(
-            defaults()
-                .models_dir()
-                .expect("home")
-                .ends_with("almanac/models")
-        );
+        assert!(defaults().models_dir().expect("home").ends_with("almanac/models"));
     }
 }

@@ -20,32 +20,17 @@ fn each_layer_overrides_the_one_below_and_is_named() {
     let cases = [
         (Layers::default(), 0, Origin::Default),
         (
-            Layers {
-                profile: night,
-                config: Some(&bare),
-                ..Layers::default()
-            },
+            Layers { profile: night, config: Some(&bare), ..Layers::default() },
             1,
-            Origin::Profile {
-                name: "night".to_owned(),
-                path: Some(bare_path),
-            },
+            Origin::Profile { name: "night".to_owned(), path: Some(bare_path) },
         ),
         (
-            Layers {
-                profile: night,
-                config: Some(&config),
-                ..Layers::default()
-            },
+            Layers { profile: night, config: Some(&config), ..Layers::default() },
             2,
             Origin::Local { path: local },
         ),
         (
-            Layers {
-                config: Some(&config),
-                variables: &variables,
-                ..Layers::default()
-            },
+            Layers { config: Some(&config), variables: &variables, ..Layers::default() },
             3,
             Origin::Environment { variable },
         ),
@@ -62,72 +47,41 @@ fn each_layer_overrides_the_one_below_and_is_named() {
     ];
     for (layers, expected, origin) in cases {
         let settings = load(&layers).expect("valid");
-        assert_eq!(
-            settings.section::<u64>(MAX_SECONDS).expect("a number"),
-            expected
-        );
+        assert_eq!(settings.section::<u64>(MAX_SECONDS).expect("a number"), expected);
         assert_eq!(settings.origin(MAX_SECONDS), Some(&origin));
         // The rest of the table is as it was.
-        assert_eq!(
-            settings
-                .section::<u64>("explain.run.flush_records")
-                .expect("a number"),
-            8
-        );
-        assert_eq!(
-            settings.origin("explain.run.flush_records"),
-            Some(&Origin::Default)
-        );
+        assert_eq!(settings.section::<u64>("explain.run.flush_records").expect("a number"), 8);
+        assert_eq!(settings.origin("explain.run.flush_records"), Some(&Origin::Default));
     }
 }
 
 #[test]
 fn no_profile_is_called_default() {
     assert_eq!(defaults().profile(), DEFAULT_PROFILE);
-    let named = load(&Layers {
-        profile: Some("default"),
-        ..Layers::default()
-    });
+    let named = load(&Layers { profile: Some("default"), ..Layers::default() });
     assert_eq!(named.expect("valid").profile(), DEFAULT_PROFILE);
 }
 
 #[test]
 fn values_on_the_command_line_are_toml_or_bare_words() {
-    let text = |assignment: &str, key: &str| {
-        set(assignment)
-            .expect("valid")
-            .value(key)
-            .map(ToString::to_string)
-    };
+    let text =
+        |assignment: &str, key: &str| set(assignment).expect("valid").value(key).map(ToString::to_string);
     let name = "project.name";
     assert_eq!(text("project.name=ippl", name).as_deref(), Some("\"ippl\""));
-    assert_eq!(
-        text("project.name = \"ippl\"", name).as_deref(),
-        Some("\"ippl\"")
-    );
+    assert_eq!(text("project.name = \"ippl\"", name).as_deref(), Some("\"ippl\""));
     assert_eq!(text("project.name=2024", name).as_deref(), Some("\"2024\""));
     assert_eq!(text("project.name=a=b", name).as_deref(), Some("\"a=b\""));
     assert_eq!(text("project.name=", name).as_deref(), Some("\"\""));
     assert_eq!(
-        text(
-            "parse.params.include_hidden=true",
-            "parse.params.include_hidden"
-        )
-        .as_deref(),
+        text("parse.params.include_hidden=true", "parse.params.include_hidden").as_deref(),
         Some("true")
     );
     assert_eq!(
         text("explain.params.kinds=[\"class\"]", "explain.params.kinds").as_deref(),
         Some("[\"class\"]")
     );
-    assert_eq!(
-        text("explain.run.max_seconds=1_000", MAX_SECONDS).as_deref(),
-        Some("1000")
-    );
-    assert_eq!(
-        text("explain.run={max_seconds=5}", MAX_SECONDS).as_deref(),
-        Some("5")
-    );
+    assert_eq!(text("explain.run.max_seconds=1_000", MAX_SECONDS).as_deref(), Some("1000"));
+    assert_eq!(text("explain.run={max_seconds=5}", MAX_SECONDS).as_deref(), Some("5"));
 }
 
 #[test]
@@ -135,10 +89,7 @@ fn a_whole_number_where_a_number_is_wanted_is_the_same_setting() {
     // Otherwise `1` and `1.0` would give two stage keys.
     let whole = set("explain.params.temperature=1").expect("valid");
     let number = set("explain.params.temperature=1.0").expect("valid");
-    assert_eq!(
-        whole.params("explain").expect("there"),
-        number.params("explain").expect("there")
-    );
+    assert_eq!(whole.params("explain").expect("there"), number.params("explain").expect("there"));
 }
 
 #[test]
@@ -149,9 +100,7 @@ fn a_table_is_read_into_its_type() {
 
 #[test]
 fn params_are_complete_and_hold_no_run_settings() {
-    let params = set("explain.params.max_tokens=99")
-        .expect("valid")
-        .params("explain");
+    let params = set("explain.params.max_tokens=99").expect("valid").params("explain");
     let params = params.expect("there");
     assert_eq!(params["max_tokens"].as_integer(), Some(99));
     assert_eq!(params["prompt"].as_str(), Some("general"));
@@ -162,17 +111,8 @@ fn params_are_complete_and_hold_no_run_settings() {
 fn origins_list_every_setting_once_in_order() {
     let settings = set("project.name=ippl").expect("valid").origins();
     assert!(settings.is_sorted_by(|a, b| a.key < b.key));
-    let name = settings
-        .iter()
-        .find(|setting| setting.key == "project.name")
-        .expect("listed");
-    assert_eq!(
-        (name.value.as_str(), &name.origin),
-        ("\"ippl\"", &Origin::Flag)
-    );
-    let defaults = settings
-        .iter()
-        .filter(|setting| setting.origin == Origin::Default)
-        .count();
+    let name = settings.iter().find(|setting| setting.key == "project.name").expect("listed");
+    assert_eq!((name.value.as_str(), &name.origin), ("\"ippl\"", &Origin::Flag));
+    let defaults = settings.iter().filter(|setting| setting.origin == Origin::Default).count();
     assert_eq!(defaults, settings.len() - 1);
 }
