@@ -149,7 +149,9 @@ pub enum Error {
     #[error("the index holds no vectors")]
     #[diagnostic(
         code(almanac::missing),
-        help("run the embed stage with an embedding model, or search without one (`--no-embedder`)")
+        help(
+            "run the embed stage with an embedding model, or search without vectors (`--set retrieval.dense=false`)"
+        )
     )]
     NoVectors,
 

@@ -210,7 +210,8 @@ impl SearchIndex {
         let bare = |line: &str| {
             line.trim_start_matches(['/', '*', '!', '<', '#']).trim_end_matches(['/', '*']).trim().to_owned()
         };
-        let lines: Vec<String> = comment.lines().map(bare).filter(|line| line.contains(char::is_alphanumeric)).collect();
+        let lines: Vec<String> =
+            comment.lines().map(bare).filter(|line| line.contains(char::is_alphanumeric)).collect();
         lines.join("\n")
     }
 

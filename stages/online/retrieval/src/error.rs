@@ -15,7 +15,7 @@ pub enum Error {
     #[error("failed to embed the question")]
     #[diagnostic(
         code(almanac::unavailable),
-        help("run `almanac models verify`, or search without an embedder (`--no-embedder`)")
+        help("run `almanac models verify`, or search without vectors (`--set retrieval.dense=false`)")
     )]
     Embed {
         /// Why.

@@ -61,6 +61,9 @@ fn says_little_new(words: &[&str]) -> bool {
 
 /// `text` up to its last sentence or line end, when that keeps at least a third.
 fn whole_sentences(text: &str) -> &str {
+    // Code that was cut shows nothing whole.
+    let is_open = text.matches("```").count() % 2 == 1;
+    let text = text.rfind("```").filter(|_| is_open).map_or(text, |at| text[..at].trim_end());
     let after_mark = |at: usize| text[at + 1..].starts_with(char::is_whitespace);
     let sentence = text
         .rmatch_indices(['.', '!', '?'])
@@ -105,6 +108,8 @@ mod tests {
     fn a_cut_answer_ends_at_a_sentence() {
         let cut = format!("{USABLE} And it also does some");
         assert_eq!(check(&cut, FinishReason::Length).as_deref(), Ok(USABLE));
+        let in_code = format!("{USABLE}\n```cpp\nint n");
+        assert_eq!(check(&in_code, FinishReason::Length).as_deref(), Ok(USABLE));
         let no_end = "version 1.5 of the scheme without an end";
         assert_eq!(check(no_end, FinishReason::Length).as_deref(), Ok(no_end));
     }
