@@ -1,5 +1,7 @@
 //! Which entity a call means.
 
+use std::collections::HashSet;
+
 use almanac_tables::{Reference, Resolution};
 
 use crate::classes::ClassId;
@@ -354,7 +356,7 @@ impl<'a> Lookup<'a> {
     /// A call that may mean a virtual member means that one rather than what overrides it.
     fn without_overriders(&self, found: Vec<usize>) -> Vec<usize> {
         let class = |at: usize| self.classes.of_member[at];
-        let virtuals: Vec<ClassId> =
+        let virtuals: HashSet<ClassId> =
             found.iter().copied().filter(|&at| self.is_virtual(at)).filter_map(class).collect();
         let overrides = |one: usize| {
             class(one).is_some_and(|derived| {
@@ -374,13 +376,11 @@ impl<'a> Lookup<'a> {
     /// Of several members those whose class is named in what they are called on, if any are:
     /// `field.apply()` and a template parameter `FieldType` mean a field.
     fn hinted(&self, found: Vec<usize>, hints: &[&str]) -> Vec<usize> {
-        let words: String = hints.join(" ").to_lowercase();
-        let is_named = |at: &usize| {
-            self.classes.of_member[*at].is_some_and(|class| {
-                let names = self.classes.names_with_derived(class);
-                names.iter().any(|name| name.len() >= LEAST_HINT && words.contains(name.as_str()))
-            })
-        };
+        if found.len() < 2 {
+            return found;
+        }
+        let hinted = self.classes.hinted(&hints.join(" "), LEAST_HINT);
+        let is_named = |at: &usize| self.classes.of_member[*at].is_some_and(|class| hinted.contains(&class));
         let named: Vec<usize> = found.iter().copied().filter(is_named).collect();
         if named.is_empty() { found } else { named }
     }

@@ -1,12 +1,15 @@
 //! Classes as one unit each: primary definition, specialisations, members from every file, bases.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use almanac_tables::{EntityKind, SourceType};
 
-use crate::names::{matching, scope_and_name};
+use crate::names::{matching, tokens};
 use crate::reach::Reach;
 use crate::tree::{Family, Tree};
+
+/// Longer words hint at nothing.
+const LONGEST_HINT: usize = 64;
 
 /// Position of a class in [`Classes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,8 +26,6 @@ pub(crate) struct Class {
     pub(crate) members: HashMap<String, Vec<usize>>,
     /// Bases found in the tree, in order of mention.
     pub(crate) bases: Vec<ClassId>,
-    /// Classes that derive from it directly.
-    pub(crate) derived: Vec<ClassId>,
 }
 
 /// All classes of the tree.
@@ -32,6 +33,7 @@ pub(crate) struct Classes {
     pub(crate) all: Vec<Class>,
     by_qualified: HashMap<String, Vec<ClassId>>,
     by_name: HashMap<String, Vec<ClassId>>,
+    by_lower_case: HashMap<String, Vec<ClassId>>,
     /// Class of each record entity.
     of_record: Vec<Option<ClassId>>,
     /// Class that each entity is a member of.
@@ -45,6 +47,7 @@ impl Classes {
             all: Vec::new(),
             by_qualified: HashMap::new(),
             by_name: HashMap::new(),
+            by_lower_case: HashMap::new(),
             of_record: vec![None; tree.entities.len()],
             of_member: vec![None; tree.entities.len()],
         };
@@ -104,32 +107,31 @@ impl Classes {
     /// `class` and its bases, nearest first, each once.
     pub(crate) fn with_bases(&self, class: ClassId) -> Vec<ClassId> {
         let mut order = vec![class];
+        let mut seen = HashSet::from([class]);
         let mut next = 0;
         while next < order.len() {
-            for &base in &self.get(order[next]).bases {
-                if !order.contains(&base) {
-                    order.push(base);
-                }
-            }
+            let bases = &self.get(order[next]).bases;
+            order.extend(bases.iter().copied().filter(|&base| seen.insert(base)));
             next += 1;
         }
         order
     }
 
-    /// Lower-case names of a class and of all that derive from it.
-    pub(crate) fn names_with_derived(&self, class: ClassId) -> Vec<String> {
-        let mut order = vec![class];
-        let mut next = 0;
-        while next < order.len() {
-            for &derived in &self.get(order[next]).derived {
-                if !order.contains(&derived) {
-                    order.push(derived);
+    /// Classes whose names stand in `words`, in any case, and their bases.
+    pub(crate) fn hinted(&self, words: &str, least: usize) -> HashSet<ClassId> {
+        let mut hinted = HashSet::new();
+        for word in tokens(words).into_iter().filter(|word| word.is_ascii() && word.len() <= LONGEST_HINT) {
+            let word = word.to_lowercase();
+            for start in 0..word.len() {
+                for end in start + least..=word.len() {
+                    let named = self.by_lower_case.get(&word[start..end]);
+                    for &class in named.map_or(&[][..], Vec::as_slice) {
+                        hinted.extend(self.with_bases(class));
+                    }
                 }
             }
-            next += 1;
         }
-        let name = |class: ClassId| scope_and_name(&self.get(class).qualified).1.to_lowercase();
-        order.into_iter().map(name).collect()
+        hinted
     }
 
     /// Members of that name in the first of class and bases that has one.
@@ -144,7 +146,6 @@ impl Classes {
             && !self.get(class).bases.contains(&base)
         {
             self.all[class.0].bases.push(base);
-            self.all[base.0].derived.push(class);
         }
     }
 
@@ -220,13 +221,13 @@ impl Classes {
         }
         let name = qualified.rsplit("::").next().unwrap_or(qualified).to_owned();
         self.by_qualified.entry(qualified.to_owned()).or_default().push(id);
+        self.by_lower_case.entry(name.to_lowercase()).or_default().push(id);
         self.by_name.entry(name).or_default().push(id);
         self.all.push(Class {
             qualified: qualified.to_owned(),
             entities,
             members: HashMap::new(),
             bases: Vec::new(),
-            derived: Vec::new(),
         });
     }
 

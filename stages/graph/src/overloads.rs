@@ -1,4 +1,8 @@
 //! Which of several functions of one name a call can mean.
+//!
+//! A name such as `initialize` may stand in every file: nothing here compares pairs of functions.
+
+use std::collections::HashSet;
 
 use almanac_tables::EntityKind;
 
@@ -16,13 +20,9 @@ pub(crate) struct Wanted {
 impl Lookup<'_> {
     /// Symbols among `found` that take the call, each once, in order.
     pub(crate) fn overloads(&self, found: &[usize], wanted: Wanted) -> Vec<usize> {
-        let mut symbols: Vec<usize> = Vec::new();
-        for &at in found {
-            let symbol = self.symbols.of[at];
-            if !symbols.contains(&symbol) && self.accepts(symbol, wanted.arguments) {
-                symbols.push(symbol);
-            }
-        }
+        let mut seen: HashSet<usize> = HashSet::with_capacity(found.len());
+        let mut symbols: Vec<usize> = found.iter().map(|&at| self.symbols.of[at]).collect();
+        symbols.retain(|&symbol| seen.insert(symbol) && self.accepts(symbol, wanted.arguments));
         self.drop_lone_declarations(&mut symbols);
         self.prefer_constness(&mut symbols, wanted.is_const);
         symbols
@@ -46,19 +46,15 @@ impl Lookup<'_> {
     /// A declaration without definition steps back where an overload of equal length has one: most
     /// likely it is the same function, spelt in a way that could not be matched.
     fn drop_lone_declarations(&self, symbols: &mut Vec<usize>) {
-        let facts = |symbol: usize| &self.tree.facts[self.symbols.canonical(symbol)];
         let is_defined = |symbol: usize| self.tree.entities[self.symbols.canonical(symbol)].is_definition;
-        let is_same = |one: usize, other: usize| {
-            self.classes.of_member[self.symbols.canonical(one)]
-                == self.classes.of_member[self.symbols.canonical(other)]
-                && facts(one).is_const == facts(other).is_const
-                && facts(one).parameters.len() == facts(other).parameters.len()
-                && self.symbols.entities[other].len() == 1
+        let shape = |symbol: usize| {
+            let at = self.symbols.canonical(symbol);
+            let facts = &self.tree.facts[at];
+            (self.classes.of_member[at], facts.is_const, facts.parameters.len())
         };
-        let all = symbols.clone();
-        symbols.retain(|&one| {
-            is_defined(one) || !all.iter().any(|&other| is_defined(other) && is_same(one, other))
-        });
+        let is_lone = |symbol: usize| is_defined(symbol) && self.symbols.entities[symbol].len() == 1;
+        let lone: HashSet<_> = symbols.iter().copied().filter(|&one| is_lone(one)).map(shape).collect();
+        symbols.retain(|&one| is_defined(one) || !lone.contains(&shape(one)));
     }
 
     /// On a `const` object only `const` members; on another the others first, as the language has it.
