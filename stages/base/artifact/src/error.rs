@@ -101,7 +101,9 @@ pub enum Error {
     #[error("artifact file {} does not match its manifest: {detail}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("run `almanac build` again: the damaged artifact is set aside and rebuilt, ledgers are kept")
+        help(
+            "run `almanac build` again, with `--force STAGE` if it calls the stage that writes it fresh: the damaged artifact is set aside and rebuilt, ledgers are kept"
+        )
     )]
     Damaged {
         /// The file.

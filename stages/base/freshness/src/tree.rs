@@ -128,8 +128,7 @@ fn read_file(root: &Path, path: &Path, max_file_bytes: u64) -> Option<TreeFile> 
         tracing::warn!("left out of the tree: {} is not UTF-8", path.display());
         return None;
     };
-    let mut file =
-        TreeFile { path: relative.replace('\\', "/"), bytes: 0, digest: None, problem: String::new() };
+    let mut file = TreeFile { path: relative.to_owned(), bytes: 0, digest: None, problem: String::new() };
     let opened = fs_err::File::open(path).and_then(|handle| {
         let bytes = handle.metadata()?.len();
         if bytes > max_file_bytes {
