@@ -34,6 +34,36 @@ fn end(way: &str) -> miette::Result<ExitStatus> {
             Err(miette::Report::new(error).wrap_err("stage `embed` cannot start"))
         }
         "panic" => panic!("row 3 comes before row 2"),
+        "caught-panic" => {
+            let caught = std::panic::catch_unwind(|| panic!("a damaged file"));
+            almanac_terminal::status("Caught", caught.is_err());
+            Ok(ExitStatus::Done)
+        }
+        "thread-panic" => {
+            let _ = std::thread::spawn(|| panic!("lost in a thread")).join();
+            Ok(ExitStatus::Done)
+        }
+        "hostile" => {
+            let name = "a\u{1b}]0;owned\u{7}\u{202e}.h\nwarning: forged";
+            almanac_terminal::data(name);
+            almanac_terminal::data_line(name);
+            name.split_inclusive('.').for_each(almanac_terminal::data_piece);
+            almanac_terminal::data("");
+            almanac_terminal::data_json(&name);
+            almanac_terminal::status("Reading", name);
+            almanac_terminal::note(name);
+            almanac_terminal::warning(format!("{name}!"));
+            almanac_terminal::usage_error(&format!("error: unknown '{}'\n", name.replace('\n', " ")));
+            tracing::error!(target: "almanac_parse", "{name}");
+            Err(miette::Report::new(MietteDiagnostic::new(name).with_code("almanac::data")))
+        }
+        "repeated" => {
+            for message in ["first", "second", "first"] {
+                almanac_terminal::warning(message);
+                almanac_terminal::note(message);
+            }
+            Ok(ExitStatus::Done)
+        }
         "many-lines" => {
             for line in 0..100_000 {
                 almanac_terminal::data(&format!("line {line}"));

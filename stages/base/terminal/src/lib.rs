@@ -3,6 +3,7 @@
 //! A program's `main` hands its work to [`main`], reads its command line, calls [`init`] once and
 //! from then on prints through the functions of this crate. They never fail: what goes wrong with
 //! standard output is kept and decides the exit status; a reader that stops reading is success.
+//! What they print may come from files and models: control characters are shown as their codes.
 //!
 //! It must not know what any stage does, nor read settings; colour variables are the one part of
 //! the environment it looks at.
@@ -16,14 +17,17 @@ mod progress;
 mod report;
 mod streams;
 mod table;
+mod visible;
 
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
 use crate::streams::Output;
+use crate::visible::{continued, visible, visible_json, visible_line};
 
 pub use crate::color::ColorChoice;
 pub use crate::exit::{ExitStatus, exit_status_of};
@@ -60,6 +64,8 @@ struct Terminal {
     stderr_is_terminal: bool,
     bars: MultiProgress,
     output: Output,
+    /// Notes and warnings that were printed.
+    said: Mutex<HashSet<String>>,
 }
 
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
@@ -91,12 +97,24 @@ impl Terminal {
             stderr_is_terminal,
             bars: MultiProgress::with_draw_target(ProgressDrawTarget::stderr()),
             output: Output::stdout(),
+            said: Mutex::default(),
         }
     }
 
-    /// Prints a line to standard error, above a progress bar if one is shown.
-    fn line(&self, line: &str) {
-        self.bars.suspend(|| streams::write_stderr(&format!("{line}\n")));
+    /// Prints a message to standard error, above a progress bar if one is shown. The head is ours
+    /// and may be coloured.
+    fn line(&self, head: &str, message: &str) {
+        self.styled(&format!("{head}{}", continued(&visible(message))));
+    }
+
+    /// Prints what is harmless already and may be coloured.
+    fn styled(&self, text: &str) {
+        self.bars.suspend(|| streams::write_stderr(&format!("{text}\n")));
+    }
+
+    /// Whether a message is said for the first time.
+    fn is_new(&self, message: &str) -> bool {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(message.to_owned())
     }
 }
 
@@ -110,23 +128,35 @@ pub fn is_output_closed() -> bool {
     terminal().output.is_closed()
 }
 
+/// Keeps that standard output could not be written, where something else wrote to it.
+pub fn output_failed(error: std::io::Error) {
+    terminal().output.fail(error);
+}
+
 /// Prints a result to standard output, ending the line if the text does not.
 pub fn data(text: &str) {
     let terminal = terminal();
-    terminal.bars.suspend(|| terminal.output.write_line(text));
+    terminal.bars.suspend(|| terminal.output.write_line(&visible(text)));
+}
+
+/// Prints a result of one line, such as a place in a file: a line end inside it is shown, not made.
+pub fn data_line(text: &str) {
+    let terminal = terminal();
+    terminal.bars.suspend(|| terminal.output.write_line(&visible_line(text)));
 }
 
 /// Prints a piece of a text that appears bit by bit, such as an answer, and shows it at once.
 pub fn data_piece(piece: &str) {
     let terminal = terminal();
-    terminal.bars.suspend(|| terminal.output.write_piece(piece));
+    terminal.bars.suspend(|| terminal.output.write_piece(&visible(piece)));
 }
 
 /// Prints a result to standard output as one line of JSON.
 pub fn data_json(value: &impl Serialize) {
+    let terminal = terminal();
     match serde_json::to_string(value) {
-        Ok(line) => data(&line),
-        Err(error) => terminal().output.fail(std::io::Error::other(error)),
+        Ok(line) => terminal.bars.suspend(|| terminal.output.write_line(&visible_json(&line))),
+        Err(error) => terminal.output.fail(std::io::Error::other(error)),
     }
 }
 
@@ -134,7 +164,7 @@ pub fn data_json(value: &impl Serialize) {
 pub fn status(verb: &str, message: impl fmt::Display) {
     let terminal = terminal();
     if terminal.options.quiet == 0 {
-        terminal.line(&status_line(verb, message));
+        terminal.line(&status_head(verb), &message.to_string());
     }
 }
 
@@ -142,27 +172,36 @@ pub fn status(verb: &str, message: impl fmt::Display) {
 pub fn detail(verb: &str, message: impl fmt::Display) {
     let terminal = terminal();
     if terminal.options.quiet == 0 && terminal.options.verbose > 0 {
-        terminal.line(&status_line(verb, message));
+        terminal.line(&status_head(verb), &message.to_string());
     }
 }
 
-/// Prints something worth knowing that needs no action.
+/// Prints something worth knowing that needs no action, once.
 pub fn note(message: impl fmt::Display) {
     let terminal = terminal();
-    if terminal.options.quiet == 0 {
-        terminal.line(&format!("{}: {message}", color::NOTE.paint("note")));
+    let message = message.to_string();
+    if terminal.options.quiet == 0 && terminal.is_new(&message) {
+        terminal.line(&format!("{}: ", color::NOTE.paint("note")), &message);
     }
 }
 
-/// Prints something that is probably wrong, though the work goes on.
+/// Prints something that is probably wrong, though the work goes on, once.
 pub fn warning(message: impl fmt::Display) {
     let terminal = terminal();
-    if terminal.options.quiet < 2 {
-        terminal.line(&format!("{}: {message}", color::WARNING.paint("warning")));
+    let message = message.to_string();
+    if terminal.options.quiet < 2 && terminal.is_new(&message) {
+        terminal.line(&format!("{}: ", color::WARNING.paint("warning")), &message);
     }
 }
 
-fn status_line(verb: &str, message: impl fmt::Display) -> String {
+/// Prints what is wrong with a command line, as its parser says it (`error: …`, how it is used).
+pub fn usage_error(text: &str) {
+    let message = text.strip_prefix("error: ").unwrap_or(text);
+    let head = format!("{}: ", color::ERROR.paint("error"));
+    terminal().styled(&format!("{head}{}", visible(message.trim_end())));
+}
+
+fn status_head(verb: &str) -> String {
     // Padded before it is coloured: escape codes would count as width.
-    format!("{} {message}", color::STATUS.paint(&format!("{verb:>12}")))
+    format!("{} ", color::STATUS.paint(&format!("{:>12}", visible_line(verb))))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::{Options, streams, terminal};
+use crate::{Options, terminal};
 
 /// Filter that the options ask for. Model and network libraries only get to speak of errors
 /// until `-vv`: at their normal level they drown what the user should see.
@@ -30,7 +30,8 @@ pub(crate) fn start(filter: String) -> Result<(), String> {
     tracing_subscriber::fmt()
         .with_env_filter(parsed)
         .without_time()
-        .with_ansi(console::colors_enabled_stderr())
+        // Colour codes could not be told from those in what is logged.
+        .with_ansi(false)
         .with_writer(AboveBars)
         .try_init()
         .map_err(|error| format!("the log could not be started: {error}"))
@@ -64,7 +65,7 @@ impl Drop for Record {
     fn drop(&mut self) {
         if !self.0.is_empty() {
             let text = String::from_utf8_lossy(&self.0);
-            terminal().bars.suspend(|| streams::write_stderr(&text));
+            terminal().line("", &text);
         }
     }
 }

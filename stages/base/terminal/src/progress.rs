@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::visible::visible_line;
 use crate::{color, format, terminal};
 
 /// Least time between two lines where no bar can be drawn.
@@ -43,7 +44,7 @@ impl Progress {
                 None => ProgressBar::new_spinner(),
             });
             bar.set_style(style(meter.total.is_some()));
-            bar.set_prefix(color::STATUS.paint(&format!("{what:>12}")));
+            bar.set_prefix(color::STATUS.paint(&format!("{:>12}", visible_line(what))));
             bar.set_message(meter.counts());
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
@@ -71,7 +72,7 @@ impl Progress {
     /// Says what is being worked on, until the next message.
     pub fn set_message(&self, message: &str) {
         let mut state = self.state();
-        message.clone_into(&mut state.meter.message);
+        state.meter.message = visible_line(message).into_owned();
         self.show(&mut state);
     }
 
@@ -79,7 +80,7 @@ impl Progress {
     pub fn finish(self) {
         let state = self.state();
         if state.has_printed {
-            terminal().line(&state.meter.closing_line(self.started.elapsed()));
+            terminal().line("", &state.meter.closing_line(self.started.elapsed()));
         }
     }
 
@@ -96,7 +97,7 @@ impl Progress {
             }
         } else if self.lines && state.is_due(elapsed, LINE_INTERVAL) {
             state.has_printed = true;
-            terminal().line(&state.meter.line(elapsed));
+            terminal().line("", &state.meter.line(elapsed));
         }
     }
 }

@@ -7,19 +7,22 @@ use miette::Diagnostic;
 use serde::Serialize;
 
 use crate::panic::BUG_HINT;
+use crate::visible::{continued, visible, visible_json};
 use crate::{ExitStatus, color, exit_status_of, panic, terminal};
 
 /// Runs a program: prints its error if it fails, and turns how it ended into an exit code.
 ///
-/// A panic is reported as a bug. Output that could not be written makes a success a failure,
+/// A panic is reported as a bug, unless something on the way makes an error of it. Output that could not be written makes a success a failure,
 /// except where the reader stopped reading.
 pub fn main(run: impl FnOnce() -> miette::Result<ExitStatus>) -> ExitCode {
     panic::install_hook();
     let code = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(status)) => ExitCode::from(status),
         Ok(Err(error)) => report(error.as_ref()),
-        // The hook has printed it.
-        Err(_) => ExitCode::from(ExitStatus::Bug),
+        Err(_) => {
+            panic::tell();
+            ExitCode::from(ExitStatus::Bug)
+        }
     };
     match terminal().output.finish() {
         Ok(()) => code,
@@ -86,12 +89,13 @@ impl Failure {
 
     /// The error for people.
     fn text(&self) -> String {
-        let mut text = format!("{}: {}", color::ERROR.paint("error"), continued(&self.error));
+        let shown = |message: &str| continued(&visible(message));
+        let mut text = format!("{}: {}", color::ERROR.paint("error"), shown(&self.error));
         for cause in &self.causes {
-            text += &format!("\n  caused by: {}", continued(cause));
+            text += &format!("\n  caused by: {}", shown(cause));
         }
         if let Some(hint) = &self.hint {
-            text += &format!("\n\n{}: {}", color::NOTE.paint("hint"), continued(hint));
+            text += &format!("\n\n{}: {}", color::NOTE.paint("hint"), shown(hint));
         }
         text
     }
@@ -106,19 +110,15 @@ impl Failure {
             status: self.status,
             exit: self.status.code(),
         };
-        serde_json::to_string(&line).expect("strings and numbers always serialise")
+        let line = serde_json::to_string(&line).expect("strings and numbers always serialise");
+        visible_json(&line).into_owned()
     }
-}
-
-/// Indents the further lines of a message below its first.
-fn continued(message: &str) -> String {
-    message.trim_end().replace('\n', "\n    ")
 }
 
 pub(crate) fn print(failure: &Failure) {
     let terminal = terminal();
     let text = if terminal.options.json { failure.json() } else { failure.text() };
-    terminal.line(&text);
+    terminal.styled(&text);
 }
 
 #[cfg(test)]
@@ -191,14 +191,18 @@ mod tests {
     }
 
     #[test]
+    fn names_in_an_error_cannot_forge_messages() {
+        let text = Layered { text: "a\u{1b}[2K\rb.h\nerror: c", help: None, source: None };
+        let failure = Failure::of(&text);
+        let printed = console::strip_ansi_codes(&failure.text()).into_owned();
+        assert_eq!(printed, "error: a\\u{1b}[2K\\rb.h\n    error: c");
+        assert!(failure.json().contains(r"a\u001b[2K\rb.h\nerror: c"), "{}", failure.json());
+    }
+
+    #[test]
     fn an_error_without_a_code_asks_for_a_report() {
         let failure = Failure::of(&miette::MietteDiagnostic::new("x"));
         assert_eq!(failure.status, ExitStatus::Bug);
         assert_eq!(failure.hint.as_deref(), Some(BUG_HINT));
-    }
-
-    #[test]
-    fn further_lines_are_indented() {
-        assert_eq!(continued("a\nb\n"), "a\n    b");
     }
 }

@@ -1,6 +1,8 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
 
+use crate::visible::visible_line;
+
 /// A table for people: a header, columns two spaces apart, no lines.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -23,9 +25,10 @@ impl Table {
         self
     }
 
-    /// Adds a row.
+    /// Adds a row. A line end in a cell is shown, so that no cell makes a row of its own.
     pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        let shown = |cell: C| visible_line(&cell.into()).into_owned();
+        self.rows.push(cells.into_iter().map(shown).collect());
     }
 
     /// Prints the table to standard output. Cells are wrapped on a terminal too narrow for them,
@@ -76,6 +79,13 @@ mod tests {
              parse         9\n\
              explain  12,400  waits for the parse stage to end"
         );
+    }
+
+    #[test]
+    fn a_cell_cannot_make_a_row() {
+        let mut table = Table::new(["file", "state"]);
+        table.row(["a.h\nb.h  fresh", "\u{1b}[1Astale"]);
+        assert_eq!(table.render(None).lines().nth(1), Some("a.h\\nb.h  fresh  \\u{1b}[1Astale"));
     }
 
     #[test]

@@ -52,6 +52,48 @@ fn a_panic_is_a_bug() {
 }
 
 #[test]
+fn a_panic_that_is_made_an_error_is_not_told() {
+    assert_eq!(run(&["caught-panic"]), (0, String::new(), "      Caught true\n".to_owned()));
+    let (code, _, stderr) = run(&["thread-panic"]);
+    assert_eq!(code, 0);
+    assert!(stderr.contains("caused by: lost in a thread"), "{stderr}");
+}
+
+#[test]
+fn nothing_printed_steers_the_terminal() {
+    for arguments in [&["hostile"][..], &["hostile", "--json"]] {
+        let (code, stdout, stderr) = run(arguments);
+        assert_eq!(code, 65);
+        for (stream, lines) in [(&stdout, 4), (&stderr, 6)] {
+            let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+            assert!(!stream.contains(acts), "{stream:?}");
+            assert!(stream.lines().filter(|line| line.contains("owned")).count() == lines, "{stream}");
+        }
+        // Only texts of several lines make lines; a message's further ones are indented.
+        assert!(!stderr.lines().any(|line| line.starts_with("warning: forged")), "{stderr}");
+        assert!(stdout.contains("\\u{1b}]0;owned\\u{7}\\u{202e}.h\\nwarning: forged\n"), "{stdout}");
+    }
+    // The colours are ours.
+    let (_, _, stderr) = run(&["hostile", "--color=always"]);
+    let plain = console_free(&stderr);
+    assert!(!plain.contains('\u{1b}'), "{stderr:?}");
+}
+
+/// `text` without the colour codes that this crate writes.
+fn console_free(text: &str) -> String {
+    let mut plain = text.to_owned();
+    for code in ["0", "1", "31", "32", "33", "36"] {
+        plain = plain.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    plain
+}
+
+#[test]
+fn a_warning_is_given_once() {
+    assert_eq!(run(&["repeated"]).2, "warning: first\nwarning: second\n");
+}
+
+#[test]
 fn a_reader_that_stops_reading_is_success() {
     let mut child = program(&["many-lines"])
         .stdout(Stdio::piped())
