@@ -1,6 +1,7 @@
 //! Bad input: a documented exit code, a message with a hint, and nothing lost.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 use almanac_artifact::{STORE_FORMAT, Store};
@@ -185,6 +186,108 @@ fn a_corrupted_part_is_set_aside_and_rebuilt_without_the_model() {
         assert_eq!(generated, u64::from(expected), "{artifact}");
         assert_eq!(Store::open(&bench.store()).unwrap().root(), bench.store());
     }
+}
+
+/// States of the stages that are not fresh, by name, with the first reason.
+fn not_fresh(bench: &Bench, arguments: &[&str]) -> Vec<(String, String)> {
+    let limit = RECORDS.to_string();
+    let arguments = [&["plan", "--json", "--max-records", &limit], arguments].concat();
+    let plan = bench.run("almanac", &arguments).exits(0).json();
+    let stages = plan["stages"].as_array().unwrap().iter().filter(|stage| stage["state"] != "fresh");
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    stages.map(|stage| (text(&stage["stage"]), text(&stage["reasons"][0]["reason"]))).collect()
+}
+
+fn flip_byte(path: &Path) {
+    let mut bytes = fs_err::read(path).unwrap();
+    let place = bytes.len() / 2;
+    bytes[place] ^= 1;
+    fs_err::write(path, bytes).unwrap();
+}
+
+#[test]
+fn damage_that_keeps_the_length_is_found_by_verifying_and_repaired() {
+    let bench = built_bench();
+    let before = bench.artifact_bytes();
+    let cases = [
+        ("sources", "parse", "entities-00000.parquet"),
+        ("explanations", "explain", "explanations-00000.parquet"),
+        ("index", "index", "vectors.faiss"),
+    ];
+    for (artifact, stage, file) in cases {
+        let folder = bench.artifact(artifact).folder().to_owned();
+        flip_byte(&folder.join(file));
+        assert!(not_fresh(&bench, &[]).is_empty(), "{file}: lengths are right");
+        let found = not_fresh(&bench, &["--verify"]);
+        assert_eq!(found[0], (stage.to_owned(), "output_damaged".to_owned()), "{file}");
+        let build = bench.build(RECORDS, &["--verify"]).exits(0).json();
+        assert!(build["ran"].to_string().contains(stage), "{build}");
+        assert_eq!(before, bench.artifact_bytes(), "{file}");
+        assert!(not_fresh(&bench, &["--verify"]).is_empty(), "{file}");
+    }
+}
+
+#[test]
+fn a_damaged_ref_is_said_and_written_anew() {
+    let bench = built_bench();
+    let before = bench.artifact_bytes();
+    for (artifact, stage) in [("sources", "parse"), ("explanations", "explain"), ("index", "index")] {
+        let path = bench.store().join(format!("refs/default/{artifact}.json"));
+        for damaged in ["", "garbage", "{\"key\": \"00"] {
+            fs_err::write(&path, damaged).unwrap();
+            assert_eq!(not_fresh(&bench, &[])[0], (stage.to_owned(), "ref_damaged".to_owned()));
+            bench.run("almanac", &["status"]).exits(0);
+            bench.build(RECORDS, &[]).exits(0);
+            assert_eq!(before, bench.artifact_bytes());
+        }
+    }
+    let generated = bench.last_run("explain")["counts"]["generated"].as_u64();
+    assert_eq!(generated, Some(0), "the ledger holds every record");
+}
+
+#[test]
+fn a_store_is_neither_the_source_tree_nor_a_file() {
+    let bench = Bench::with_picolib();
+    let tree = bench.tree();
+    let run_on = |store: &Path, program: &str, verb: &str| {
+        let mut command = Command::new(binary(program));
+        command.arg(verb).arg("--source").arg(&tree).arg("--store").arg(store);
+        command.output().unwrap()
+    };
+    let file = tree.join("CMakeLists.txt");
+    for (store, words) in [(&tree, "same folder"), (&file, "is a file")] {
+        for (program, verb) in [("almanac", "build"), ("almanac-parse", "run")] {
+            let output = run_on(store, program, verb);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(78), "{stderr}");
+            assert!(stderr.contains(words) && stderr.contains("hint"), "{stderr}");
+            assert!(!tree.join("store.json").exists());
+        }
+    }
+    let inside = tree.join("artifacts");
+    assert!(run_on(&inside, "almanac-parse", "run").status.success());
+    let files: Vec<File> =
+        Store::open(&inside).unwrap().current("default", "sources", "parse").unwrap().read().unwrap();
+    assert!(files.iter().all(|file| !file.path.starts_with("artifacts/")));
+}
+
+#[test]
+fn without_a_home_only_what_needs_a_model_ends() {
+    let bench = built_bench();
+    let limit = RECORDS.to_string();
+    let homeless = |arguments: &[&str]| {
+        let mut command = bench.command("almanac", arguments);
+        command.env_remove("HOME").env_remove("XDG_CACHE_HOME").env_remove("ALMANAC_MODELS");
+        command.output().unwrap()
+    };
+    for arguments in [&["status"][..], &["plan", "--check", "--max-records", &limit], &["config"]] {
+        let output = homeless(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let output = homeless(&["models", "list"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(78), "{stderr}");
+    assert!(stderr.contains("ALMANAC_MODELS"), "{stderr}");
 }
 
 #[test]

@@ -93,11 +93,40 @@ fn a_killed_build_continues_without_generating_anything_twice() {
 
 /// Kills a process and its children at once.
 fn kill_tree(process: u32) {
-    let children =
-        fs_err::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
     let mut command = Command::new("kill");
-    command.arg("-9").arg(process.to_string()).args(children.split_whitespace());
+    command.arg("-9").arg(process.to_string()).args(children(process));
     assert!(command.status().unwrap().success());
+}
+
+fn children(process: u32) -> Vec<String> {
+    let path = format!("/proc/{process}/task/{process}/children");
+    let children = fs_err::read_to_string(path).unwrap_or_default();
+    children.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_stage_does_not_outlive_a_driver_that_was_killed_alone() {
+    let bench = before_explain();
+    let mut driver = Bench::start(&mut bench.build_command(RECORDS, FLUSH_EACH));
+    wait_for("the first record", || ledger_files(&bench) >= 1);
+    let stages = children(driver.id());
+    assert_eq!(stages.len(), 1);
+    driver.kill().unwrap();
+    driver.wait().unwrap();
+    // The stage's grace is ten seconds. An orphan that nobody waits for stays as a zombie.
+    let stat = format!("/proc/{}/stat", stages[0]);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while fs_err::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        assert!(Instant::now() < deadline, "the stage goes on without its driver");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let before = record_copies(&bench, "explanations").len();
+    bench.build(RECORDS, FLUSH_EACH).exits(0);
+    let copies = record_copies(&bench, "explanations");
+    assert_eq!(copies.len(), RECORDS as usize);
+    assert!(copies.values().all(|copies| *copies == 1), "{copies:?}");
+    let generated = bench.last_run("explain")["counts"]["generated"].as_u64().unwrap() as usize;
+    assert_eq!(generated, RECORDS as usize - before);
 }
 
 #[test]

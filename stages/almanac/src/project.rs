@@ -43,8 +43,14 @@ impl Project {
         Ok(Tree::scan(source, &rules, &self.store_folder)?)
     }
 
-    /// State of every stage.
-    pub(crate) fn plan(&self, tree: Option<&Tree>, forced: &[String], gaps: Gaps) -> miette::Result<Plan> {
+    /// State of every stage; the artifacts of `verified` ones are read byte by byte.
+    pub(crate) fn plan(
+        &self,
+        tree: Option<&Tree>,
+        forced: &[String],
+        verified: &[&str],
+        gaps: Gaps,
+    ) -> miette::Result<Plan> {
         let model = |name: &str| Ok(self.models.identity(name)?.digest);
         let input = PlanInput {
             store: self.store.as_ref(),
@@ -52,6 +58,7 @@ impl Project {
             tree,
             model: &model,
             forced,
+            verified,
             gaps,
         };
         Ok(plan(&input)?)

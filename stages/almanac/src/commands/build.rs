@@ -7,7 +7,7 @@ use std::time::Instant;
 use almanac_artifact::Store;
 use almanac_catalog::{PIPELINE, stage as stage_named};
 use almanac_freshness::{Gaps, StagePlan, State};
-use almanac_stage::{GlobalArguments, interrupted_flag};
+use almanac_stage::{GlobalArguments, Interruption};
 use almanac_terminal::ExitStatus;
 use clap::Args;
 use serde::Serialize;
@@ -26,6 +26,9 @@ pub(crate) struct BuildArguments {
     /// Run this stage even when it is fresh; records in the ledgers are still reused; repeatable
     #[arg(long, value_name = "STAGE")]
     force: Vec<String>,
+    /// Read every byte of every artifact, not only its length; what is damaged is set aside and rebuilt
+    #[arg(long)]
+    verify: bool,
     /// Stop after this stage
     #[arg(long, value_name = "STAGE")]
     until: Option<String>,
@@ -77,8 +80,11 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
     let started = Instant::now();
     let assignments = arguments.limits.assignments();
     let mut project = Project::open(global, &assignments)?;
-    let interrupted = interrupted_flag()?;
+    let interruption = Interruption::watch()?;
     let tree = project.scan(&arguments.source)?;
+    // From here on the stage that runs is told, and this process ends after it.
+    interruption.hold();
+    let interrupted = interruption.flag();
     project.store = Some(Store::open_or_create(&project.store_folder)?);
 
     let mut report = BuildReport { ran: Vec::new(), fresh: Vec::new(), exit: 0, seconds: 0.0 };
@@ -94,14 +100,15 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
             .filter(|stage| arguments.force.iter().any(|name| name == stage.name))
             .map(|stage| stage.name.to_owned())
             .collect();
-        let plan = project.plan(Some(&tree), &forced, Gaps::Fill)?;
+        let verified = if arguments.verify { &[stage.name][..] } else { &[] };
+        let plan = project.plan(Some(&tree), &forced, verified, Gaps::Fill)?;
         let planned = &plan.stages[place];
         if planned.state == State::Fresh {
             report.fresh.push(stage.name);
         } else {
             announce(planned);
             let child = child_arguments(global, arguments, &project, &assignments, stage.name);
-            report.exit = run_stage(stage, &child, &interrupted)?;
+            report.exit = run_stage(stage, &child, interrupted)?;
             if report.exit != 0 {
                 break;
             }
@@ -128,7 +135,8 @@ fn child_arguments(
     assignments: &[String],
     stage: &str,
 ) -> Vec<String> {
-    let mut child = vec!["run".to_owned(), "--end-with-parent".to_owned()];
+    let own = std::process::id().to_string();
+    let mut child = vec!["run".to_owned(), "--end-with-parent".to_owned(), own];
     child.extend(global.to_arguments());
     child.extend(["--store".to_owned(), project.store_folder.to_string_lossy().into_owned()]);
     for assignment in assignments {
@@ -139,6 +147,9 @@ fn child_arguments(
     }
     if arguments.force.iter().any(|name| name == stage) {
         child.push("--force".to_owned());
+    }
+    if arguments.verify {
+        child.push("--verify".to_owned());
     }
     child
 }

@@ -69,7 +69,7 @@ fn state_words(state: &ModelState) -> (&'static str, String) {
 }
 
 fn list(global: &GlobalArguments, models: &ConfiguredModels) -> miette::Result<ExitStatus> {
-    let statuses: Vec<ModelStatus> = models.catalog().list(models.folder())?;
+    let statuses: Vec<ModelStatus> = models.catalog().list(models.folder()?)?;
     if global.json {
         let lines: Vec<ModelLine<'_>> = statuses
             .iter()
@@ -104,7 +104,7 @@ fn get(models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitStatus
     for name in names {
         let progress = Progress::start(&format!("fetch {name}"), None, "parts");
         let mut done = 0;
-        let outcome = catalog.fetch(name, models.folder(), &FetchPrograms::default(), &mut |now| {
+        let outcome = catalog.fetch(name, models.folder()?, &FetchPrograms::default(), &mut |now| {
             progress.set_message(&now.what);
             progress.advance((now.done - done) as u64);
             done = now.done;
@@ -123,12 +123,12 @@ fn verify(models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitSta
     let catalog = models.catalog();
     let mut names = names.to_vec();
     if names.is_empty() {
-        let present = catalog.list(models.folder())?.into_iter();
+        let present = catalog.list(models.folder()?)?.into_iter();
         names =
             present.filter(|status| status.state != ModelState::Missing).map(|status| status.name).collect();
     }
     for name in &names {
-        let files = catalog.verify(name, models.folder())?;
+        let files = catalog.verify(name, models.folder()?)?;
         let pinned = files.iter().all(|file| file.pinned);
         let note = if pinned { "" } else { " (no digest is declared; see models.toml)" };
         almanac_terminal::status("Verified", format!("{name}: {} files{note}", files.len()));

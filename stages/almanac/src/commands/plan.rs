@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use almanac_catalog::PIPELINE;
 use almanac_freshness::{Gaps, Plan, Reason, StagePlan, State};
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Table};
@@ -18,6 +19,9 @@ pub(crate) struct PlanArguments {
     source: Option<PathBuf>,
     #[command(flatten)]
     limits: TextLimits,
+    /// Read every byte of every artifact, not only its length
+    #[arg(long)]
+    verify: bool,
     /// Exit with 10 when something would run
     #[arg(long)]
     check: bool,
@@ -26,7 +30,8 @@ pub(crate) struct PlanArguments {
 pub(crate) fn run(global: &GlobalArguments, arguments: &PlanArguments) -> miette::Result<ExitStatus> {
     let project = Project::open(global, &arguments.limits.assignments())?;
     let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
-    let plan = project.plan(tree.as_ref(), &[], Gaps::Fill)?;
+    let verified: Vec<&str> = PIPELINE.iter().filter(|_| arguments.verify).map(|stage| stage.name).collect();
+    let plan = project.plan(tree.as_ref(), &[], &verified, Gaps::Fill)?;
     if global.json {
         almanac_terminal::data_json(&plan);
     } else {

@@ -30,10 +30,10 @@ impl Digest {
     }
 
     /// Digest of everything `reader` gives, without holding it in memory.
-    pub fn of_reader(mut reader: impl Read) -> std::io::Result<Self> {
-        let mut hasher = FileHasher::default();
-        std::io::copy(&mut reader, &mut hasher)?;
-        Ok(hasher.finish())
+    pub fn of_reader(reader: impl Read) -> std::io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(reader)?;
+        Ok(Self(*hasher.finalize().as_bytes()))
     }
 
     /// First eight hex digits, for people.

@@ -35,6 +35,14 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// Where the store should be is a file.
+    #[error("{} cannot be a store: it or a folder it lies in is a file", path.display())]
+    #[diagnostic(code(almanac::config), help("name a folder with --store, or move the file away"))]
+    StoreIsFile {
+        /// The path given.
+        path: PathBuf,
+    },
+
     /// The store has another format.
     #[error("store {} has format {found}, this program reads format {expected}", path.display())]
     #[diagnostic(
@@ -84,11 +92,19 @@ pub enum Error {
         source: serde_json::Error,
     },
 
+    /// A pipe, socket, device or folder stands where a file should.
+    #[error("{} is not a regular file", path.display())]
+    #[diagnostic(code(almanac::data), help("move it away and run `almanac build` again"))]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+
     /// A manifest contradicts itself.
     #[error("manifest {} does not hash to its own key: {detail}", path.display())]
     #[diagnostic(
         code(almanac::data),
-        help("the artifact is damaged; delete its folder and run `almanac build` again")
+        help("run `almanac build` again: the damaged artifact is set aside and rebuilt, ledgers are kept")
     )]
     ManifestKey {
         /// The manifest.
@@ -102,7 +118,7 @@ pub enum Error {
     #[diagnostic(
         code(almanac::data),
         help(
-            "run `almanac build` again, with `--force STAGE` if it calls the stage that writes it fresh: the damaged artifact is set aside and rebuilt, ledgers are kept"
+            "run `almanac build --verify`: every artifact that is damaged is set aside and rebuilt, ledgers are kept"
         )
     )]
     Damaged {
@@ -117,7 +133,7 @@ pub enum Error {
     #[diagnostic(
         code(almanac::data),
         help(
-            "the file is damaged; run `almanac build` again: the artifact is set aside and rebuilt, ledgers are kept"
+            "the file is damaged; run `almanac build --verify`: the artifact is set aside and rebuilt, ledgers are kept"
         )
     )]
     ReadTable {
@@ -213,7 +229,7 @@ pub enum Error {
     #[diagnostic(
         code(almanac::bug),
         help(
-            "the stage is not reproducible, or its revision was not bumped with its code; remove the artifact's folder to take the new rows, and please report this"
+            "the stage is not reproducible, or its revision was not bumped with its code: please report this; to take the new rows, move {} away and build again", folder.display()
         )
     )]
     OtherContents {
@@ -223,6 +239,8 @@ pub enum Error {
         key: String,
         /// Table that differs.
         name: String,
+        /// Folder of the artifact that is there.
+        folder: PathBuf,
     },
 
     /// A ledger file was written with another table version.
@@ -293,6 +311,7 @@ impl Error {
         matches!(
             self,
             Self::Json { .. }
+                | Self::NotAFile { .. }
                 | Self::ManifestKey { .. }
                 | Self::Damaged { .. }
                 | Self::ReadTable { .. }

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
+use crate::abandoned::unique_suffix;
 use crate::{Error, Result};
 
 /// Reads a JSON file; `what` names it in errors. `None` when it does not exist.
 pub fn read_json<T: DeserializeOwned>(path: &Path, what: &'static str) -> Result<Option<T>> {
+    check_regular(path)?;
     match fs_err::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|source| Error::Json {
             what,
@@ -45,16 +47,13 @@ pub(crate) fn temporary_beside(path: &Path) -> std::path::PathBuf {
     path.with_file_name(format!(".{name}.{}", unique_suffix()))
 }
 
-/// Host, process and a counter: unique among the writers of a store at one time.
-pub(crate) fn unique_suffix() -> String {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let host: String = host.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
-    let nanoseconds = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |elapsed| elapsed.as_nanos());
-    format!("{host}-{}-{nanoseconds:x}-{}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+/// Refuses what is no regular file: opening a pipe waits for ever, and a device may never end.
+/// What does not exist passes.
+pub(crate) fn check_regular(path: &Path) -> Result<()> {
+    match fs_err::metadata(path) {
+        Ok(found) if !found.is_file() => Err(Error::NotAFile { path: path.to_owned() }),
+        _ => Ok(()),
+    }
 }
 
 /// Makes a rename in `folder` durable.

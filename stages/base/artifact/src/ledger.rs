@@ -4,16 +4,21 @@
 //! number of hosts append at once, each under file names of its own; a killed task loses what it
 //! had not flushed. Each record is keyed by everything that decides it, so a reader needs no order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use crate::files::{sync_folder, unique_suffix};
+use crate::abandoned::{Owner, unique_suffix};
+use crate::files::{check_regular, sync_folder};
 use crate::parquet_io::{read_part, write_part};
 use crate::{Error, Result, Table};
 
 /// Times a folder is listed before a missing file counts as an error.
 const LISTINGS: usize = 5;
+/// Files of killed writers are merged when there are this many, each smaller than this many bytes:
+/// what was merged grows out of it, so that no record is rewritten at the end of every run.
+const ABANDONED_FILES: usize = 16;
+const ABANDONED_BYTES: u64 = 1 << 20;
 
 /// A row that can be kept in a ledger.
 pub trait LedgerRecord: Table {
@@ -37,30 +42,39 @@ impl<R: LedgerRecord> Ledger<R> {
     /// A file that cannot be read is set aside in [`Ledger::damaged`] and costs only its own
     /// records, which are generated again.
     pub fn open(folder: &Path) -> Result<Self> {
+        let mut ledger = Self { folder: folder.to_owned(), records: BTreeMap::new(), damaged: Vec::new() };
+        let mut read = BTreeSet::new();
+        let mut gone = false;
+        // Other tasks merge their files meanwhile. The merged one is in place before the others go,
+        // so what a listing has missed is in a new file of the next.
         for _ in 0..LISTINGS {
-            if let Some(ledger) = Self::read_listing(folder)? {
-                return Ok(ledger);
+            let new: Vec<PathBuf> =
+                parquet_files(folder)?.into_iter().filter(|path| !read.contains(path)).collect();
+            gone = false;
+            if new.is_empty() {
+                break;
+            }
+            for path in new {
+                if ledger.read_file(&path)? {
+                    read.insert(path);
+                } else {
+                    gone = true;
+                }
             }
         }
-        Err(Error::LedgerFolder { path: folder.to_owned() })
+        if gone { Err(Error::LedgerFolder { path: folder.to_owned() }) } else { Ok(ledger) }
     }
 
-    /// Reads the files that the folder names now; `None` when one has gone meanwhile, as happens
-    /// when another task merges its own.
-    fn read_listing(folder: &Path) -> Result<Option<Self>> {
-        let mut ledger = Self { folder: folder.to_owned(), records: BTreeMap::new(), damaged: Vec::new() };
-        for path in parquet_files(folder)? {
-            check_version::<R>(&path)?;
-            match read_part::<R>(&path) {
-                Ok(rows) => rows.into_iter().for_each(|row| ledger.insert(row)),
-                Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                    return Ok(None);
-                }
-                Err(error) if error.is_damage() => ledger.damaged.push(path),
-                Err(error) => return Err(error),
-            }
+    /// Reads one file; false when it is not there any more.
+    fn read_file(&mut self, path: &Path) -> Result<bool> {
+        check_version::<R>(path)?;
+        match check_regular(path).and_then(|()| read_part::<R>(path)) {
+            Ok(rows) => rows.into_iter().for_each(|row| self.insert(row)),
+            Err(Error::Io { source, .. }) if is_gone(&source) => return Ok(false),
+            Err(error) if error.is_damage() => self.damaged.push(path.to_owned()),
+            Err(error) => return Err(error),
         }
-        Ok(Some(ledger))
+        Ok(true)
     }
 
     fn insert(&mut self, record: R) {
@@ -113,6 +127,11 @@ impl<R: LedgerRecord> Ledger<R> {
     pub fn absorb(&mut self, record: R) {
         self.insert(record);
     }
+}
+
+/// Whether a file was removed, here or on another host of a network file system.
+fn is_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::StaleNetworkFileHandle)
 }
 
 fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -181,24 +200,44 @@ impl<R: LedgerRecord> LedgerWriter<R> {
         Ok(())
     }
 
-    /// Flushes and merges this writer's files into one, so that a long run leaves one file.
+    /// Flushes and merges this writer's files into one, so that a long run leaves one file. Small
+    /// files of writers that were killed on this machine join it.
     ///
-    /// The merged file is in place before the small ones go, so a kill in between leaves records
-    /// twice, never not at all.
+    /// The merged file is in place before the small ones go, so a kill in between, or another task
+    /// that merges the same ones, leaves records twice, never not at all.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        if self.written.len() < 2 {
+        let mut merged =
+            Ledger { folder: self.folder.clone(), records: BTreeMap::new(), damaged: Vec::new() };
+        let mut sources = self.written.clone();
+        sources.extend(self.abandoned()?);
+        if sources.len() < 2 {
             return Ok(());
         }
-        let mut rows = Vec::new();
-        for path in &self.written {
-            rows.extend(read_part::<R>(path)?);
-        }
+        // What cannot be read now stays for a later reader to judge.
+        sources.retain(|path| matches!(merged.read_file(path), Ok(true)));
+        sources.retain(|path| !merged.damaged.contains(path));
+        let rows: Vec<R> = merged.records.into_values().collect();
         self.write_file(&rows)?;
-        for path in &self.written {
-            fs_err::remove_file(path).map_err(Error::io("remove", path))?;
+        for path in &sources {
+            match fs_err::remove_file(path) {
+                Err(error) if !is_gone(&error) => return Err(Error::io("remove", path)(error)),
+                _ => {}
+            }
         }
         Ok(())
+    }
+
+    /// Small files whose writer certainly runs no more, if they are many.
+    fn abandoned(&self) -> Result<Vec<PathBuf>> {
+        let version = format!(".v{}.parquet", R::VERSION);
+        let mut paths = parquet_files(&self.folder)?;
+        paths.retain(|path| {
+            path.to_string_lossy().ends_with(&version)
+                && Owner::in_name(path).is_some_and(|owner| owner.is_gone())
+                && fs_err::metadata(path).is_ok_and(|found| found.is_file() && found.len() < ABANDONED_BYTES)
+        });
+        Ok(if paths.len() < ABANDONED_FILES { Vec::new() } else { paths })
     }
 
     fn write_file(&self, rows: &[R]) -> Result<PathBuf> {

@@ -6,8 +6,11 @@
 //! - [`Table`], [`Column`] and the [`table!`] macro: one Rust type is one Parquet schema.
 //! - [`Digest`] and [`Encoder`]: the specified byte encoding under every key and content digest.
 //! - [`Store`], [`ArtifactWriter`], [`Manifest`]: staging, fsync, manifest last, rename.
-//! - [`Ledger`]: records that cost GPU time, each kept once and never thrown away.
+//! - [`Ledger`]: records that cost GPU time, each kept once and never thrown away; [`Shard`] says which
+//!   of the missing ones a task makes.
 
+mod abandoned;
+mod artifact;
 mod column;
 mod digest;
 mod error;
@@ -15,17 +18,20 @@ mod files;
 mod ledger;
 mod manifest;
 mod parquet_io;
+mod shard;
 mod store;
 mod table;
 mod writer;
 
+pub use artifact::Artifact;
 pub use column::Column;
 pub use digest::{Digest, Encoder, FileHasher};
 pub use error::Error;
 pub use files::{read_json, write_atomically};
 pub use ledger::{Ledger, LedgerRecord, LedgerWriter};
 pub use manifest::{FileEntry, KeyParts, Manifest, PartEntry, TableEntry};
-pub use store::{Artifact, Ref, STORE_FORMAT, Store};
+pub use shard::Shard;
+pub use store::{Ref, STORE_FORMAT, Store};
 pub use table::{ColumnDoc, Table};
 pub use writer::ArtifactWriter;
 

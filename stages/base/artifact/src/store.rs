@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::{read_json, unique_suffix, write_atomically};
-use crate::parquet_io::read_part;
-use crate::{Digest, Error, Ledger, LedgerRecord, Manifest, Result, Table};
+use crate::abandoned::unique_suffix;
+use crate::files::{read_json, write_atomically};
+use crate::{Artifact, Digest, Error, Ledger, LedgerRecord, Manifest, Result};
 
 /// Format of the store's layout.
 pub const STORE_FORMAT: u32 = 1;
@@ -23,6 +23,19 @@ pub struct Store {
     root: PathBuf,
 }
 
+fn marker(root: &Path) -> PathBuf {
+    root.join("store.json")
+}
+
+fn read_marker(root: &Path) -> Result<Option<StoreFile>> {
+    match read_json(&marker(root), "store description") {
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(Error::StoreIsFile { path: root.to_owned() })
+        }
+        other => other,
+    }
+}
+
 /// What a profile's artifact currently is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,25 +49,24 @@ pub struct Ref {
     /// Limits that the last run reached, by name (`max_seconds`, `max_records`; 0 is none). A larger
     /// limit makes the stage stale, the same one does not. `None` when no limit explains a gap.
     pub budget: Option<BTreeMap<String, u64>>,
+    /// Records that were tried and failed. They count as there until somebody asks to retry them.
+    #[serde(default)]
+    pub failed: u64,
 }
 
 impl Store {
     /// Opens a store, creating the folder if needed.
     pub fn open_or_create(root: &Path) -> Result<Self> {
-        let marker = root.join("store.json");
-        match read_json::<StoreFile>(&marker, "store description")? {
-            Some(_) => Self::open(root),
-            None => {
-                let text = format!("{{\n  \"format\": {STORE_FORMAT}\n}}\n");
-                write_atomically(&marker, text.as_bytes())?;
-                Self::open(root)
-            }
+        if read_marker(root)?.is_none() {
+            let text = format!("{{\n  \"format\": {STORE_FORMAT}\n}}\n");
+            write_atomically(&marker(root), text.as_bytes())?;
         }
+        Self::open(root)
     }
 
     /// Opens an existing store.
     pub fn open(root: &Path) -> Result<Self> {
-        match read_json::<StoreFile>(&root.join("store.json"), "store description")? {
+        match read_marker(root)? {
             None => Err(Error::NotAStore { path: root.to_owned() }),
             Some(file) if file.format != STORE_FORMAT => {
                 Err(Error::StoreFormat { path: root.to_owned(), found: file.format, expected: STORE_FORMAT })
@@ -139,12 +151,16 @@ impl Store {
         if manifest.parts.key() != manifest.plan {
             return Err(Error::ManifestKey { path, detail: "its parts give another key".to_owned() });
         }
-        let artifact = Artifact { folder, manifest };
-        artifact.check_lengths()?;
-        Ok(Some(artifact))
+        Artifact::open(folder, manifest).map(Some)
     }
 
-    /// Moves a damaged artifact out of the way, keeping it for inspection.
+    /// The artifact with this folder key, every byte of it checked.
+    pub fn verified_artifact(&self, artifact: &str, key: &Digest) -> Result<Option<Artifact>> {
+        let found = self.artifact(artifact, key)?;
+        found.map(|found| found.verify().map(|()| found)).transpose()
+    }
+
+    /// Moves an artifact out of the way, keeping it for inspection.
     pub fn set_aside(&self, artifact: &str, key: &Digest) -> Result<PathBuf> {
         let folder = self.artifact_folder(artifact, key);
         let target = self.root.join(".damaged").join(format!("{artifact}-{}", unique_suffix()));
@@ -154,115 +170,47 @@ impl Store {
         Ok(target)
     }
 
+    /// What a reader does who has met damage: sets the artifact aside, so that the next build makes
+    /// it anew. Gives whether it is out of the way.
+    ///
+    /// The artifact is read again first: one that is whole (the reader is of another version, or
+    /// somebody has rebuilt it meanwhile) stays. A store that cannot be changed stays as it is; the
+    /// damage is what the caller has to tell, so that is no error.
+    pub fn set_aside_if_damaged(&self, artifact: &str, key: &Digest) -> bool {
+        match self.verified_artifact(artifact, key) {
+            Ok(None) => true,
+            Err(error) if error.is_damage() => {
+                let moved = self.set_aside(artifact, key);
+                if let Err(error) = &moved {
+                    tracing::warn!("the damaged artifact stays where it is: {error}");
+                }
+                moved.is_ok()
+            }
+            Ok(Some(_)) | Err(_) => false,
+        }
+    }
+
     /// The ledger with this name, such as `explanations`.
     pub fn ledger<R: LedgerRecord>(&self, name: &str) -> Result<Ledger<R>> {
         Ledger::open(&self.ledger_folder(name))
     }
 
+    /// Moves a ledger out of the way, so that its records are made anew, and gives where it is kept;
+    /// `None` when there is none. Moved back, it counts again.
+    pub fn set_ledger_aside(&self, name: &str) -> Result<Option<PathBuf>> {
+        let folder = self.ledger_folder(name);
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        let parent = self.root.join("forgotten");
+        fs_err::create_dir_all(&parent).map_err(Error::io("create", &parent))?;
+        let target = parent.join(format!("{name}-{}", unique_suffix()));
+        fs_err::rename(&folder, &target).map_err(Error::io("set aside", &folder))?;
+        Ok(Some(target))
+    }
+
     /// Folder of the ledger with this name.
     pub fn ledger_folder(&self, name: &str) -> PathBuf {
         self.root.join("ledger").join(name)
-    }
-}
-
-/// One committed artifact.
-#[derive(Debug, Clone)]
-pub struct Artifact {
-    folder: PathBuf,
-    manifest: Manifest,
-}
-
-impl Artifact {
-    /// Its manifest.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
-    }
-
-    /// Its folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Every row of a table, in key order.
-    pub fn read<T: Table>(&self) -> Result<Vec<T>> {
-        let entry = self.manifest.tables.get(T::NAME).ok_or_else(|| Error::NoTable {
-            artifact: self.manifest.artifact.clone(),
-            name: T::NAME.to_owned(),
-        })?;
-        if entry.version != T::VERSION {
-            return Err(Error::TableVersion {
-                artifact: self.manifest.artifact.clone(),
-                table: T::NAME,
-                found: entry.version,
-                expected: T::VERSION,
-            });
-        }
-        let mut rows = Vec::new();
-        for part in &entry.parts {
-            rows.extend(read_part::<T>(&self.folder.join(&part.file))?);
-        }
-        if rows.len() as u64 != entry.rows {
-            return Err(Error::Damaged {
-                path: self.folder.join(format!("{}-*.parquet", T::NAME)),
-                detail: format!("{} rows, the manifest says {}", rows.len(), entry.rows),
-            });
-        }
-        Ok(rows)
-    }
-
-    /// Path of a file that is not a table.
-    pub fn file_path(&self, file: &str) -> Result<PathBuf> {
-        let listed = self.manifest.files.iter().any(|entry| {
-            entry.file == file || entry.file.strip_prefix(file).is_some_and(|rest| rest.starts_with('/'))
-        });
-        if listed {
-            Ok(self.folder.join(file))
-        } else {
-            Err(Error::NoTable { artifact: self.manifest.artifact.clone(), name: file.to_owned() })
-        }
-    }
-
-    /// Every file with its recorded size and digest.
-    fn entries(&self) -> impl Iterator<Item = (PathBuf, u64, Digest)> + '_ {
-        let parts = self
-            .manifest
-            .tables
-            .values()
-            .flat_map(|table| &table.parts)
-            .map(|part| (self.folder.join(&part.file), part.bytes, part.digest));
-        let files =
-            self.manifest.files.iter().map(|file| (self.folder.join(&file.file), file.bytes, file.digest));
-        parts.chain(files)
-    }
-
-    fn check_lengths(&self) -> Result<()> {
-        for (path, bytes, _) in self.entries() {
-            let found = match fs_err::metadata(&path) {
-                Ok(metadata) => metadata.len(),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return Err(Error::Damaged { path, detail: "the file is missing".to_owned() });
-                }
-                Err(error) => return Err(Error::io("inspect", &path)(error)),
-            };
-            if found != bytes {
-                let detail = format!("{found} bytes, the manifest says {bytes}");
-                return Err(Error::Damaged { path, detail });
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks the digest of every file.
-    pub fn verify(&self) -> Result<()> {
-        self.check_lengths()?;
-        for (path, _, expected) in self.entries() {
-            let file = fs_err::File::open(&path).map_err(Error::io("open", &path))?;
-            let found = Digest::of_reader(file).map_err(Error::io("read", &path))?;
-            if found != expected {
-                let detail = format!("digest {}, the manifest says {}", found.short(), expected.short());
-                return Err(Error::Damaged { path, detail });
-            }
-        }
-        Ok(())
     }
 }

@@ -185,6 +185,7 @@ impl ArtifactWriter {
                     artifact: self.artifact.clone(),
                     key: key.short(),
                     name: name.clone(),
+                    folder: present.folder().to_owned(),
                 });
             }
         }

@@ -53,12 +53,24 @@ pub enum Identity {
         /// Dotted setting.
         setting: &'static str,
     },
-    /// Something the program itself fixes, such as a library's file format.
-    Fixed {
-        /// Name in the key.
+    /// A library that makes the output. A test compares the version with `Cargo.lock`.
+    ///
+    /// Versions stand in the keys of stages, not of ledger records: after an upgrade the ledger is
+    /// projected anew, which takes seconds, and nothing that cost model time is made again. Who finds
+    /// that an upgrade changes texts or vectors bumps the format of the records.
+    Library {
+        /// Name of the crate.
         name: &'static str,
-        /// Value in the key.
-        value: &'static str,
+        /// Its version.
+        version: &'static str,
+    },
+    /// A format that the program itself defines. A test compares the version with the constant in
+    /// the code.
+    Format {
+        /// What has the format.
+        name: &'static str,
+        /// Its version.
+        version: u32,
     },
 }
 
@@ -83,6 +95,8 @@ pub struct StageSpec {
     pub ledger: Option<&'static str>,
     /// Whether it may stop before every record is there, leaving visible gaps.
     pub partial: bool,
+    /// Levels of its records, if they have any: each is made of the one before.
+    pub levels: &'static [&'static str],
 }
 
 impl StageSpec {

@@ -1,7 +1,7 @@
 //! The six stages.
 
 use almanac_tables::{
-    Chunk, Edge, Embedding, Entity, Explanation, File, Module, Rank, Reference, Summary, Text,
+    Chunk, Edge, Embedding, Entity, Explanation, File, Local, Module, Rank, Reference, Summary, Text,
 };
 
 use crate::{Identity, StageSpec, TableSpec};
@@ -10,6 +10,7 @@ const FILES: TableSpec = TableSpec::of::<File>("sources");
 const TEXTS: TableSpec = TableSpec::of::<Text>("sources");
 const ENTITY_ROWS: TableSpec = TableSpec::of::<Entity>("sources");
 const REFERENCES: TableSpec = TableSpec::of::<Reference>("sources");
+const LOCALS: TableSpec = TableSpec::of::<Local>("sources");
 const EDGES: TableSpec = TableSpec::of::<Edge>("graph");
 const MODULES: TableSpec = TableSpec::of::<Module>("graph");
 const RANKS: TableSpec = TableSpec::of::<Rank>("graph");
@@ -18,6 +19,10 @@ const SUMMARIES: TableSpec = TableSpec::of::<Summary>("summaries");
 const CHUNKS: TableSpec = TableSpec::of::<Chunk>("embeddings");
 const EMBEDDINGS: TableSpec = TableSpec::of::<Embedding>("embeddings");
 
+const MISTRAL: Identity = Identity::Library { name: "mistralrs", version: "0.8.1" };
+const TEXT_RECORD: Identity = Identity::Format { name: "text record", version: 1 };
+const VECTOR_RECORD: Identity = Identity::Format { name: "vector record", version: 1 };
+
 /// Sources to files, entities and references.
 pub const PARSE: StageSpec = StageSpec {
     name: "parse",
@@ -25,10 +30,11 @@ pub const PARSE: StageSpec = StageSpec {
     revision: 1,
     summary: "read the source tree into files, entities and references",
     reads: &[],
-    writes: &[FILES, TEXTS, ENTITY_ROWS, REFERENCES],
+    writes: &[FILES, TEXTS, ENTITY_ROWS, REFERENCES, LOCALS],
     identities: &[Identity::SourceTree, Identity::Grammars],
     ledger: None,
     partial: false,
+    levels: &[],
 };
 
 /// References to edges, modules and ranks.
@@ -37,11 +43,12 @@ pub const GRAPH: StageSpec = StageSpec {
     artifact: "graph",
     revision: 1,
     summary: "resolve references into edges, group files into modules, rank nodes",
-    reads: &[FILES, ENTITY_ROWS, REFERENCES],
+    reads: &[FILES, ENTITY_ROWS, REFERENCES, LOCALS],
     writes: &[EDGES, MODULES, RANKS],
     identities: &[],
     ledger: None,
     partial: false,
+    levels: &[],
 };
 
 /// Entities to explanations.
@@ -55,9 +62,12 @@ pub const EXPLAIN: StageSpec = StageSpec {
     identities: &[
         Identity::Model { setting: "explain.params.model", fallback: "models.llm" },
         Identity::Prompt { setting: "explain.params.prompt" },
+        MISTRAL,
+        TEXT_RECORD,
     ],
     ledger: Some("explanations"),
     partial: true,
+    levels: &[],
 };
 
 /// Explanations to summaries of files, modules and call chains.
@@ -74,9 +84,12 @@ pub const ENTITIES: StageSpec = StageSpec {
         Identity::Prompt { setting: "entities.params.file_fallback_prompt" },
         Identity::Prompt { setting: "entities.params.module_prompt" },
         Identity::Prompt { setting: "entities.params.call_chain_prompt" },
+        MISTRAL,
+        TEXT_RECORD,
     ],
     ledger: Some("summaries"),
     partial: true,
+    levels: &["files", "modules", "call_chains"],
 };
 
 /// Entities and texts to chunks and vectors.
@@ -87,9 +100,17 @@ pub const EMBED: StageSpec = StageSpec {
     summary: "form retrievable chunks and embed them",
     reads: &[FILES, TEXTS, ENTITY_ROWS, EXPLANATIONS, SUMMARIES],
     writes: &[CHUNKS, EMBEDDINGS],
-    identities: &[Identity::Model { setting: "embed.params.model", fallback: "models.embedder" }],
+    identities: &[
+        Identity::Model { setting: "embed.params.model", fallback: "models.embedder" },
+        Identity::Library { name: "candle-core", version: "0.10.2" },
+        Identity::Library { name: "candle-nn", version: "0.10.2" },
+        Identity::Library { name: "candle-transformers", version: "0.10.2" },
+        Identity::Library { name: "tokenizers", version: "0.22.2" },
+        VECTOR_RECORD,
+    ],
     ledger: Some("embeddings"),
     partial: true,
+    levels: &[],
 };
 
 /// Chunks and vectors to the searchable store.
@@ -101,11 +122,14 @@ pub const INDEX: StageSpec = StageSpec {
     reads: &[FILES, TEXTS, ENTITY_ROWS, EDGES, MODULES, RANKS, EXPLANATIONS, SUMMARIES, CHUNKS, EMBEDDINGS],
     writes: &[],
     identities: &[
-        Identity::Fixed { name: "faiss", value: "1.12.0" },
-        Identity::Fixed { name: "tantivy", value: "0.27.0" },
+        // Bundles the C++ library.
+        Identity::Library { name: "faiss-sys", version: "0.7.0" },
+        Identity::Library { name: "tantivy", version: "0.27.0" },
+        Identity::Format { name: "index", version: 1 },
     ],
     ledger: None,
     partial: false,
+    levels: &[],
 };
 
 /// Every stage, in the order they run.

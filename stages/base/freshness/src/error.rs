@@ -16,11 +16,33 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// The store would be the source tree itself.
+    #[error("the store and the source tree are the same folder, {}", path.display())]
+    #[diagnostic(
+        code(almanac::config),
+        help("name another folder with --store; one inside the tree is left out when the tree is read")
+    )]
+    StoreIsTree {
+        /// The folder.
+        path: PathBuf,
+    },
+
+    /// The rules of what to leave out cannot be read.
+    #[error("{} is not a regular file", path.display())]
+    #[diagnostic(
+        code(almanac::data),
+        help("it should hold patterns of files to leave out; move it out of the tree")
+    )]
+    IgnoreFile {
+        /// The ignore file.
+        path: PathBuf,
+    },
+
     /// The tree holds no file after the ignore rules.
     #[error("source tree {} has no file to read", path.display())]
     #[diagnostic(
         code(almanac::missing),
-        help("check --source, the tree's .gitignore and the setting parse.params.ignore")
+        help("check --source, the tree's .gitignore and the setting parse.params.tree.ignore")
     )]
     EmptyTree {
         /// The tree.
@@ -28,7 +50,7 @@ pub enum Error {
     },
 
     /// A pattern in the settings is no glob.
-    #[error("`{pattern}` in parse.params.ignore is not a valid glob")]
+    #[error("`{pattern}` in parse.params.tree.ignore is not a valid glob")]
     #[diagnostic(code(almanac::config), help("use .gitignore syntax, such as `build/` or `*.dat`"))]
     Glob {
         /// The pattern.

@@ -110,8 +110,11 @@ fn identify(
             let digest = Digest::of_bytes(prompt.text.as_bytes()).hex(16);
             named.insert(format!("prompt {mode}"), digest);
         }
-        Identity::Fixed { name, value } => {
-            named.insert((*name).to_owned(), (*value).to_owned());
+        Identity::Library { name, version } => {
+            named.insert(format!("library {name}"), (*version).to_owned());
+        }
+        Identity::Format { name, version } => {
+            named.insert(format!("format of {name}"), version.to_string());
         }
     }
     Ok(())
@@ -144,4 +147,9 @@ pub fn limits(settings: &Settings, stage: &str) -> BTreeMap<String, u64> {
             Some((name.to_owned(), u64::try_from(value).unwrap_or(0)))
         })
         .collect()
+}
+
+/// Whether a stage is to try its failed records again; only stages that generate texts have this.
+pub fn retries_failed(settings: &Settings, stage: &str) -> bool {
+    settings.value(&format!("{stage}.run.retry_failed")).and_then(|value| value.as_bool()).unwrap_or(false)
 }

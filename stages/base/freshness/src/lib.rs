@@ -14,7 +14,7 @@ mod reason;
 pub mod tree;
 
 pub use error::Error;
-pub use keys::{Identities, current_inputs, key_parts, limits};
+pub use keys::{Identities, current_inputs, key_parts, limits, retries_failed};
 pub use plan::{Gaps, Plan, PlanInput, StagePlan, State, budget_covers, plan};
 pub use reason::{Reason, differences};
 

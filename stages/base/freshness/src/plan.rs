@@ -9,7 +9,7 @@ use almanac_tables::File;
 use serde::Serialize;
 
 use crate::tree::Tree;
-use crate::{Identities, Reason, Result, current_inputs, differences, key_parts, limits};
+use crate::{Identities, Reason, Result, current_inputs, differences, key_parts, limits, retries_failed};
 
 /// State of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -75,6 +75,8 @@ pub struct PlanInput<'a> {
     pub model: &'a dyn Fn(&str) -> miette::Result<String>,
     /// Stages to run in any case.
     pub forced: &'a [String],
+    /// Stages whose artifact is read byte by byte; of the others only lengths are compared.
+    pub verified: &'a [&'a str],
     /// Whether missing records make a stage stale.
     pub gaps: Gaps,
 }
@@ -101,11 +103,7 @@ fn plan_stage(input: &PlanInput<'_>, stage: &'static StageSpec, waits: Option<Re
         complete: false,
         key: None,
     };
-    let profile = input.settings.profile();
-    let current = match input.store {
-        Some(store) => store.read_ref(profile, stage.artifact)?,
-        None => None,
-    };
+    let (current, none) = current_ref(input, stage)?;
     if let Some(current) = &current {
         planned.complete = current.complete;
         planned.key = Some(current.key.to_string());
@@ -119,7 +117,7 @@ fn plan_stage(input: &PlanInput<'_>, stage: &'static StageSpec, waits: Option<Re
         planned.reasons.push(Reason::Forced);
     }
     let (Some(store), Some(current)) = (input.store, &current) else {
-        planned.reasons.push(Reason::NeverBuilt);
+        planned.reasons.push(none);
         return Ok(planned);
     };
     planned.reasons.extend(compare(input, store, stage, current)?);
@@ -129,6 +127,16 @@ fn plan_stage(input: &PlanInput<'_>, stage: &'static StageSpec, waits: Option<Re
     Ok(planned)
 }
 
+/// The current ref, and the reason to give when there is none.
+fn current_ref(input: &PlanInput<'_>, stage: &StageSpec) -> Result<(Option<Ref>, Reason)> {
+    let Some(store) = input.store else { return Ok((None, Reason::NeverBuilt)) };
+    match store.read_ref(input.settings.profile(), stage.artifact) {
+        Ok(current) => Ok((current, Reason::NeverBuilt)),
+        Err(error) if error.is_damage() => Ok((None, Reason::RefDamaged { detail: error.to_string() })),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn compare(
     input: &PlanInput<'_>,
     store: &Store,
@@ -136,7 +144,12 @@ fn compare(
     current: &Ref,
 ) -> Result<Vec<Reason>> {
     let profile = input.settings.profile();
-    let artifact = match store.artifact(stage.artifact, &current.key) {
+    let found = if input.verified.contains(&stage.name) {
+        store.verified_artifact(stage.artifact, &current.key)
+    } else {
+        store.artifact(stage.artifact, &current.key)
+    };
+    let artifact = match found {
         Ok(Some(artifact)) => artifact,
         Ok(None) => return Ok(vec![Reason::NeverBuilt]),
         Err(error) if error.is_damage() => {
@@ -154,15 +167,27 @@ fn compare(
     }
     let mut reasons = differences(old, &wanted);
     name_changed_files(input, &artifact, &mut reasons)?;
-    if reasons.is_empty() && !current.complete && input.gaps == Gaps::Fill {
-        let limits = limits(input.settings, stage.name);
+    if reasons.is_empty() && input.gaps == Gaps::Fill {
+        reasons.extend(gaps(input.settings, stage, current));
+    }
+    Ok(reasons)
+}
+
+/// Records that are missing, or failed, and that a run would make.
+fn gaps(settings: &Settings, stage: &StageSpec, current: &Ref) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if !current.complete {
+        let limits = limits(settings, stage.name);
         let spent = current.budget.as_ref();
         if !spent.is_some_and(|spent| budget_covers(spent, &limits)) {
             let last = spent.map_or_else(|| "not reached".to_owned(), describe);
             reasons.push(Reason::Incomplete { last, now: describe(&limits) });
         }
     }
-    Ok(reasons)
+    if current.failed > 0 && retries_failed(settings, stage.name) {
+        reasons.push(Reason::Failed { records: current.failed });
+    }
+    reasons
 }
 
 fn keep(wanted: &mut KeyParts, old: &KeyParts, names: &[&str]) {

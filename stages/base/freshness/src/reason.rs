@@ -12,6 +12,11 @@ use serde::Serialize;
 pub enum Reason {
     /// There is no artifact yet.
     NeverBuilt,
+    /// The file that names the current artifact cannot be read, which is as if there were none.
+    RefDamaged {
+        /// What is wrong.
+        detail: String,
+    },
     /// The stage's revision was bumped.
     RevisionChanged {
         /// Revision of the artifact.
@@ -76,6 +81,11 @@ pub enum Reason {
         /// Limits in force.
         now: String,
     },
+    /// Records failed and are to be tried again.
+    Failed {
+        /// How many.
+        records: u64,
+    },
     /// Asked for.
     Forced,
     /// An earlier stage runs first; whether this one has work depends on what it writes.
@@ -99,6 +109,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NeverBuilt => write!(f, "never built"),
+            Self::RefDamaged { detail } => write!(f, "damaged ref: {detail}"),
             Self::RevisionChanged { old, new } => write!(f, "stage revision: {old} → {new}"),
             Self::ParamChanged { key, old, new } => write!(f, "{key}: {old} → {new}"),
             Self::InputChanged { input, old, new } => write!(f, "{input}: {old} → {new}"),
@@ -118,6 +129,7 @@ impl fmt::Display for Reason {
             Self::Incomplete { last, now } => {
                 write!(f, "records missing; limit last time {last}, now {now}")
             }
+            Self::Failed { records } => write!(f, "{records} failed to be tried again"),
             Self::Forced => write!(f, "forced"),
             Self::Waits { stage } => write!(f, "waits for {stage}"),
         }

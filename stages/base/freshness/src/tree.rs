@@ -53,6 +53,12 @@ impl Tree {
         if !root.is_dir() {
             return Err(Error::NoTree { path: root.to_owned() });
         }
+        if root.canonicalize().is_ok_and(|root| exclude.canonicalize().is_ok_and(|store| store == root)) {
+            return Err(Error::StoreIsTree { path: root.to_owned() });
+        }
+        if let Some(path) = endless_ignore_file(root) {
+            return Err(Error::IgnoreFile { path });
+        }
         let paths = list(root, rules, exclude)?;
         let mut files: Vec<TreeFile> =
             paths.par_iter().filter_map(|path| read_file(root, path, rules.max_file_bytes)).collect();
@@ -84,6 +90,26 @@ impl Tree {
     }
 }
 
+/// An ignore file of `folder` that is a pipe, socket or device. The walk would open it, and wait for
+/// ever or never come to its end.
+fn endless_ignore_file(folder: &Path) -> Option<PathBuf> {
+    let paths = [".gitignore", ".ignore"].map(|name| folder.join(name));
+    paths
+        .into_iter()
+        .find(|path| fs_err::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()))
+}
+
+/// Whether an entry is a folder that must not be entered; says why.
+fn is_endless(entry: &ignore::DirEntry) -> bool {
+    let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+    let found = is_folder.then(|| endless_ignore_file(entry.path())).flatten();
+    if let Some(path) = &found {
+        let folder = entry.path().display();
+        tracing::warn!("left out of the tree: {folder}, whose {} is not a regular file", path.display());
+    }
+    found.is_some()
+}
+
 fn list(root: &Path, rules: &TreeRules, exclude: &Path) -> Result<Vec<PathBuf>> {
     let mut overrides = OverrideBuilder::new(root);
     for pattern in &rules.ignore {
@@ -106,7 +132,7 @@ fn list(root: &Path, rules: &TreeRules, exclude: &Path) -> Result<Vec<PathBuf>> 
         .filter_entry(move |entry| {
             let version_control = matches!(entry.file_name().to_str(), Some(".git" | ".hg" | ".svn"));
             let inside_store = entry.path().canonicalize().is_ok_and(|path| path == exclude);
-            !version_control && !inside_store
+            !version_control && !inside_store && !is_endless(entry)
         })
         .build();
     let mut paths = Vec::new();

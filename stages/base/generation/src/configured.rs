@@ -7,6 +7,8 @@ use almanac_inference::models::ModelCatalog;
 use almanac_inference::{CandleEmbedder, ChatOptions, EmbedderOptions, MistralModel, ModelIdentity};
 use almanac_settings::{Settings, environment};
 
+/// Where models are looked for when no folder is known: a path that Debian keeps from existing.
+const NOWHERE: &str = "/nonexistent";
 /// Memory assumed where nothing says how much there is.
 const SMALL_LAPTOP_BYTES: u64 = 4 << 30;
 /// The rest is for tables, ledgers and the operating system's cache of the store.
@@ -15,7 +17,8 @@ const EMBEDDER_SHARE: u64 = 4;
 /// The catalogue in force and the folder of its files.
 pub struct ConfiguredModels {
     catalog: ModelCatalog,
-    folder: PathBuf,
+    /// `None` without a home folder, which is an error only for who needs it.
+    folder: Option<PathBuf>,
 }
 
 impl ConfiguredModels {
@@ -23,7 +26,11 @@ impl ConfiguredModels {
     pub fn load(settings: &Settings) -> miette::Result<Self> {
         let (text, origin) = settings.models_text()?;
         let catalog = ModelCatalog::parse(&text, &origin.to_string())?;
-        Ok(Self { catalog, folder: settings.models_dir()? })
+        let folder = match settings.models_dir() {
+            Err(almanac_settings::Error::NoHome) => None,
+            other => Some(other?),
+        };
+        Ok(Self { catalog, folder })
     }
 
     /// The catalogue.
@@ -32,13 +39,18 @@ impl ConfiguredModels {
     }
 
     /// Folder of model files.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn folder(&self) -> miette::Result<&Path> {
+        Ok(self.folder.as_deref().ok_or(almanac_settings::Error::NoHome)?)
+    }
+
+    /// Where models are looked for.
+    fn place(&self) -> &Path {
+        self.folder.as_deref().unwrap_or(Path::new(NOWHERE))
     }
 
     /// Name and digest of a model, without reading weights whose digest is declared.
     pub fn identity(&self, name: &str) -> miette::Result<ModelIdentity> {
-        Ok(self.catalog.identity(name, &self.folder)?)
+        Ok(self.catalog.identity(name, self.place())?)
     }
 
     /// The digest alone, as a stage's key wants it.
@@ -49,7 +61,7 @@ impl ConfiguredModels {
     /// Loads a language model that generates up to `in_flight` texts at once.
     pub fn language_model(&self, name: &str, in_flight: usize) -> almanac_inference::Result<MistralModel> {
         let sequences = NonZeroUsize::new(in_flight).unwrap_or(NonZeroUsize::MIN);
-        MistralModel::load(&self.catalog, name, &self.folder, &ChatOptions { sequences })
+        MistralModel::load(&self.catalog, name, self.place(), &ChatOptions { sequences })
     }
 
     /// Loads an embedder on `threads` (0 for what the job was given) and a quarter of its memory.
@@ -57,7 +69,7 @@ impl ConfiguredModels {
         let memory = environment::job_memory_bytes().unwrap_or(SMALL_LAPTOP_BYTES);
         let threads = NonZeroUsize::new(threads).unwrap_or_else(environment::job_threads);
         let options = EmbedderOptions { threads, memory_bytes: memory / EMBEDDER_SHARE };
-        CandleEmbedder::load(&self.catalog, name, &self.folder, &options)
+        CandleEmbedder::load(&self.catalog, name, self.place(), &options)
     }
 
     /// The name in `setting`, or in `fallback` when that is empty.

@@ -124,9 +124,15 @@ pub struct RunArguments {
     /// Run even when everything is fresh; records in the ledger are still reused
     #[arg(long)]
     pub force: bool,
-    /// End when the process that started this one ends; how `almanac build` starts stages
-    #[arg(long, hide = true)]
-    pub end_with_parent: bool,
+    /// Read every byte of the stage's artifact before calling it fresh; damage is set aside and rebuilt
+    #[arg(long)]
+    pub verify: bool,
+    /// End when the process with this id, which started this one, ends; how `almanac build` starts stages
+    #[arg(long, hide = true, value_name = "PROCESS")]
+    pub end_with_parent: Option<u32>,
+    /// Make only the records of this level and commit nothing: files, modules or call_chains (entities)
+    #[arg(long, value_name = "LEVEL")]
+    pub level: Option<String>,
     /// Generate nothing; commit what the ledger holds, gaps included (explain, entities, embed)
     #[arg(long)]
     pub commit_only: bool,

@@ -22,6 +22,7 @@ pub struct Context {
     pub(crate) previous: Option<Artifact>,
     pub(crate) tree: Option<Tree>,
     pub(crate) shard: Option<Shard>,
+    pub(crate) level: Option<String>,
     pub(crate) commit_only: bool,
     pub(crate) threads: usize,
     pub(crate) identities: BTreeMap<String, String>,
@@ -39,8 +40,8 @@ impl Context {
         if let Err(error) = &read
             && error.is_damage()
         {
-            // Lengths fit, contents do not: out of the way, so that the next build makes it anew.
-            self.store.set_aside(artifact, &input.manifest().key)?;
+            // Out of the way, so that the next build makes it anew.
+            self.store.set_aside_if_damaged(artifact, &input.manifest().key);
         }
         Ok(read?)
     }
@@ -92,7 +93,7 @@ impl Context {
         let name = self.spec.ledger.unwrap_or(self.spec.name);
         let ledger = self.store.ledger(name)?;
         for path in ledger.damaged() {
-            almanac_terminal::warning(&format!(
+            almanac_terminal::warning(format!(
                 "ledger file {} is damaged; its records are generated again",
                 path.display()
             ));
@@ -108,6 +109,11 @@ impl Context {
     /// This task's share; `None` for all.
     pub fn shard(&self) -> Option<Shard> {
         self.shard
+    }
+
+    /// The one level of the stage's records to make, if not all are wanted: then nothing is committed.
+    pub fn level(&self) -> Option<&str> {
+        self.level.as_deref()
     }
 
     /// Whether to generate nothing and commit what is there.

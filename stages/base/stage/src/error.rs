@@ -29,6 +29,16 @@ pub enum Error {
         stage: &'static str,
     },
 
+    /// A level that the stage's records do not have.
+    #[error("stage `{stage}` has no level `{level}`")]
+    #[diagnostic(code(almanac::usage), help("entities has the levels files, modules and call_chains"))]
+    NoLevel {
+        /// The stage.
+        stage: &'static str,
+        /// The level.
+        level: String,
+    },
+
     /// A signal handler could not be set.
     #[error("failed to watch for signals")]
     #[diagnostic(code(almanac::bug), help("please report this"))]

@@ -1,13 +1,14 @@
 //! From the command line to a committed artifact.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use almanac_artifact::{Artifact, ArtifactWriter, Digest, KeyParts, Ref, Store};
 use almanac_catalog::{Identity, StageSpec};
 use almanac_freshness::tree::Tree;
-use almanac_freshness::{Identities, budget_covers, current_inputs, key_parts, limits};
+use almanac_freshness::{Identities, budget_covers, current_inputs, key_parts, limits, retries_failed};
 use almanac_settings::{Settings, environment};
 use almanac_terminal::ExitStatus;
 use clap::CommandFactory;
@@ -16,9 +17,9 @@ use serde::Serialize;
 use crate::arguments::{Action, StageCommand};
 use crate::processor::require_processor;
 use crate::provenance::Provenance;
-use crate::signals::end_with_parent;
+use crate::signals::{GRACE, end_with_parent};
 use crate::{
-    Context, Counts, Error, GlobalArguments, Output, RunArguments, RunRecord, RunState, interrupted_flag,
+    Context, Counts, Error, GlobalArguments, Interruption, Output, RunArguments, RunRecord, RunState,
     parse_arguments,
 };
 
@@ -38,6 +39,20 @@ pub enum Outcome {
     Blocked(Counts),
     /// A signal came; what was finished is in the ledger.
     Interrupted(Counts),
+}
+
+impl Outcome {
+    /// The counts, and what to commit or why not.
+    fn into_parts(self) -> (Counts, Result<Completeness, RunState>) {
+        match self {
+            Self::Complete(counts) => (counts, Ok(Completeness::Complete)),
+            Self::Partial(counts) => (counts, Ok(Completeness::Limited)),
+            Self::Gaps(counts) => (counts, Ok(Completeness::Gaps)),
+            Self::Waiting(counts) => (counts, Err(RunState::Waiting)),
+            Self::Blocked(counts) => (counts, Err(RunState::Blocked)),
+            Self::Interrupted(counts) => (counts, Err(RunState::Interrupted)),
+        }
+    }
 }
 
 /// What a stage binary adds to the frame.
@@ -106,28 +121,41 @@ fn run(
     if arguments.shard.is_some() && !spec.partial {
         return Err(Error::NotSharded { stage: spec.name }.into());
     }
+    if let Some(level) = arguments.level.as_ref().filter(|level| !spec.levels.contains(&level.as_str())) {
+        return Err(Error::NoLevel { stage: spec.name, level: level.clone() }.into());
+    }
     let started = Instant::now();
-    let interrupted = interrupted_flag()?;
-    if arguments.end_with_parent {
-        end_with_parent();
+    let interruption = Interruption::watch()?;
+    if let Some(parent) = arguments.end_with_parent {
+        end_with_parent(parent);
     }
     let settings = global.settings(&arguments.assignments(spec.name))?;
-    let store = Store::open_or_create(&global.store_folder()?)?;
     let threads = start_threads(&settings, spec)?;
-    let tree = scan_tree(spec, &settings, arguments, &store)?;
+    let folder = global.store_folder()?;
+    // Before the store is made: a tree that is refused gets none.
+    let tree = scan_tree(spec, &settings, arguments, &folder)?;
+    let store = Store::open_or_create(&folder)?;
     let inputs = current_inputs(&store, settings.profile(), spec)?;
     let model = |name: &str| (implementation.model)(&settings, name);
     let identities = Identities { tree: tree.as_ref(), model: &model };
-    let parts = key_parts(spec, &settings, &inputs, &identities)?;
-    let profile = settings.profile().to_owned();
-    let task = Task { spec, store: store.clone(), profile, parts, limits: limits(&settings, spec.name) };
+    let task = Task {
+        spec,
+        store: store.clone(),
+        profile: settings.profile().to_owned(),
+        parts: key_parts(spec, &settings, &inputs, &identities)?,
+        limits: limits(&settings, spec.name),
+        retries_failed: retries_failed(&settings, spec.name),
+        verify: arguments.verify,
+        json: global.json,
+        started,
+    };
     let previous = task.previous()?;
 
     if !arguments.force
         && let Some(key) = task.fresh_key(previous.as_ref(), arguments)?
     {
-        almanac_terminal::status("Fresh", &format!("{} ({})", spec.artifact, key.short()));
-        task.report(global.json, "fresh", &key.to_string(), Counts::default(), started);
+        almanac_terminal::status("Fresh", format!("{} ({})", spec.artifact, key.short()));
+        task.report("fresh", &key.to_string(), Counts::default());
         return Ok(ExitStatus::Done);
     }
 
@@ -138,13 +166,14 @@ fn run(
         previous: previous.map(|(artifact, _)| artifact),
         tree,
         shard: arguments.shard,
+        level: arguments.level.clone(),
         commit_only: arguments.commit_only,
         threads,
         identities: task.parts.identities.clone(),
-        interrupted,
+        interrupted: interruption.flag().clone(),
         settings,
     };
-    task.execute(&context, implementation, global.json, started)
+    task.execute(&context, implementation, &interruption)
 }
 
 /// Sets the size of the global pool: the stage's setting, within what the job was given.
@@ -166,14 +195,14 @@ fn scan_tree(
     spec: &StageSpec,
     settings: &Settings,
     arguments: &RunArguments,
-    store: &Store,
+    store: &Path,
 ) -> miette::Result<Option<Tree>> {
     if !spec.identities.contains(&Identity::SourceTree) {
         return Ok(None);
     }
     let source = arguments.source.as_deref().ok_or(Error::NoSource)?;
     let rules = settings.section("parse.params.tree")?;
-    Ok(Some(Tree::scan(source, &rules, store.root())?))
+    Ok(Some(Tree::scan(source, &rules, store)?))
 }
 
 /// Why records are missing, if they are.
@@ -185,29 +214,48 @@ enum Completeness {
 }
 
 /// One run's fixed facts.
+#[derive(Clone)]
 struct Task {
     spec: &'static StageSpec,
     store: Store,
     profile: String,
     parts: KeyParts,
     limits: BTreeMap<String, u64>,
+    retries_failed: bool,
+    verify: bool,
+    json: bool,
+    started: Instant,
 }
 
 impl Task {
-    /// The current artifact with its ref; a damaged one is set aside.
-    fn previous(&self) -> miette::Result<Option<(Artifact, Ref)>> {
-        let Some(current) = self.store.read_ref(&self.profile, self.spec.artifact)? else {
-            return Ok(None);
+    /// An artifact of this stage; a damaged one is set aside and counts as none.
+    fn sound(&self, key: &Digest) -> miette::Result<Option<Artifact>> {
+        let artifact = self.spec.artifact;
+        let found = if self.verify {
+            self.store.verified_artifact(artifact, key)
+        } else {
+            self.store.artifact(artifact, key)
         };
-        match self.store.artifact(self.spec.artifact, &current.key) {
-            Ok(artifact) => Ok(artifact.map(|artifact| (artifact, current))),
-            Err(error) if error.is_damage() => {
-                almanac_terminal::warning(&format!("{error}; it is set aside and rebuilt"));
-                self.store.set_aside(self.spec.artifact, &current.key)?;
+        match found {
+            Err(error) if error.is_damage() && self.store.set_aside_if_damaged(artifact, key) => {
+                almanac_terminal::warning(format!("{error}; it is set aside and rebuilt"));
                 Ok(None)
             }
-            Err(error) => Err(error.into()),
+            other => Ok(other?),
         }
+    }
+
+    /// The current artifact with its ref; a damaged one counts as none.
+    fn previous(&self) -> miette::Result<Option<(Artifact, Ref)>> {
+        let current = match self.store.read_ref(&self.profile, self.spec.artifact) {
+            Err(error) if error.is_damage() => {
+                almanac_terminal::warning(format!("{error}; it counts as none and is written anew"));
+                None
+            }
+            other => other?,
+        };
+        let Some(current) = current else { return Ok(None) };
+        Ok(self.sound(&current.key)?.map(|artifact| (artifact, current)))
     }
 
     /// Key of an artifact that already is what this run would make.
@@ -219,10 +267,11 @@ impl Task {
         let plan = self.parts.key();
         if let Some((_, current)) = previous {
             // A shard, or a commit of what shards have written, has work until nothing is missing.
-            let by_parts = arguments.commit_only || arguments.shard.is_some();
+            let by_parts = arguments.commit_only || arguments.shard.is_some() || arguments.level.is_some();
             let spent = current.budget.as_ref();
             let enough = spent.is_some_and(|spent| budget_covers(spent, &self.limits)) && !by_parts;
-            if current.plan == plan && (current.complete || enough) {
+            let retry = self.retries_failed && current.failed > 0;
+            if current.plan == plan && (current.complete || enough) && !retry {
                 return Ok(Some(current.key));
             }
         }
@@ -230,24 +279,17 @@ impl Task {
             return Ok(None);
         }
         // Built before under another ref, as after switching branches back: only the ref moves.
-        match self.store.artifact(self.spec.artifact, &plan) {
-            Ok(Some(_)) => {
-                self.point_to(plan, plan, Completeness::Complete)?;
-                Ok(Some(plan))
-            }
-            Ok(None) => Ok(None),
-            Err(error) if error.is_damage() => {
-                self.store.set_aside(self.spec.artifact, &plan)?;
-                Ok(None)
-            }
-            Err(error) => Err(error.into()),
+        let built = self.sound(&plan)?.map(|_| plan);
+        if built.is_some() {
+            self.point_to(plan, Completeness::Complete, 0)?;
         }
+        Ok(built)
     }
 
-    fn point_to(&self, key: Digest, plan: Digest, completeness: Completeness) -> miette::Result<()> {
+    fn point_to(&self, key: Digest, completeness: Completeness, failed: u64) -> miette::Result<()> {
         let budget = (completeness == Completeness::Limited).then(|| self.limits.clone());
         let complete = completeness == Completeness::Complete;
-        let value = Ref { key, plan, complete, budget };
+        let value = Ref { key, plan: self.parts.key(), complete, budget, failed };
         Ok(self.store.write_ref(&self.profile, self.spec.artifact, &value)?)
     }
 
@@ -255,14 +297,16 @@ impl Task {
         &self,
         context: &Context,
         implementation: Implementation,
-        json: bool,
-        started: Instant,
+        interruption: &Interruption,
     ) -> miette::Result<ExitStatus> {
+        self.store.sweep();
         let shard = context.shard.map(|shard| shard.to_string()).unwrap_or_default();
         let mut record = RunRecord::begin(self.spec.name, &self.profile, shard);
+        let writer = ArtifactWriter::begin(&self.store, self.spec.artifact)?;
         record.save(&self.store)?;
-        let result = self.work(context, implementation, &mut record);
-        record.seconds = started.elapsed().as_secs_f64();
+        self.let_signals_end(interruption, &record, writer.staging());
+        let result = self.work(context, implementation, writer, &mut record, interruption);
+        interruption.hold();
         let status = match &result {
             Ok(state) => {
                 record.state = *state;
@@ -277,78 +321,74 @@ impl Task {
                 ExitStatus::Bug
             }
         };
+        self.close(&mut record);
+        result?;
+        self.report(record.state.word(), &record.key, record.counts.clone());
+        Ok(status)
+    }
+
+    /// What a signal does from here on. A stage without a ledger has nothing to save before its
+    /// commit; one with a ledger gets time to flush.
+    fn let_signals_end(&self, interruption: &Interruption, record: &RunRecord, staging: &Path) {
+        let grace = if self.spec.partial { GRACE } else { Duration::ZERO };
+        let (task, mut record, staging) = (self.clone(), record.clone(), PathBuf::from(staging));
+        interruption.allow(grace, move || {
+            record.state = RunState::Interrupted;
+            task.close(&mut record);
+            // Other threads may still write there; a later run sweeps what is left.
+            let _ = fs_err::remove_dir_all(&staging);
+            task.report(record.state.word(), "", Counts::default());
+        });
+    }
+
+    /// Writes the record of a run that has ended.
+    fn close(&self, record: &mut RunRecord) {
+        record.seconds = self.started.elapsed().as_secs_f64();
         // The record must not hide the error it is about.
         if let Err(error) = record.save(&self.store) {
-            almanac_terminal::warning(&format!("the run record could not be written: {error}"));
+            almanac_terminal::warning(format!("the run record could not be written: {error}"));
         }
-        let state = result?;
-        let words = match state {
-            RunState::Done => "done",
-            RunState::Waiting => "waiting",
-            RunState::Blocked => "blocked",
-            _ => "interrupted",
-        };
-        self.report(json, words, &record.key, record.counts.clone(), started);
-        Ok(status)
     }
 
     fn work(
         &self,
         context: &Context,
         implementation: Implementation,
+        writer: ArtifactWriter,
         record: &mut RunRecord,
+        interruption: &Interruption,
     ) -> miette::Result<RunState> {
-        let writer = ArtifactWriter::begin(&self.store, self.spec.artifact)?;
         let mut output = Output { writer, parts: self.parts.clone() };
-        let outcome = (implementation.run)(context, &mut output)?;
+        let (counts, state) = (implementation.run)(context, &mut output)?.into_parts();
+        record.counts = counts;
         if context.is_interrupted() {
-            let (Outcome::Complete(counts)
-            | Outcome::Partial(counts)
-            | Outcome::Gaps(counts)
-            | Outcome::Waiting(counts)
-            | Outcome::Blocked(counts)
-            | Outcome::Interrupted(counts)) = outcome;
-            record.counts = counts;
             return Ok(RunState::Interrupted);
         }
-        let (counts, completeness) = match outcome {
-            Outcome::Complete(counts) => (counts, Completeness::Complete),
-            Outcome::Partial(counts) => (counts, Completeness::Limited),
-            Outcome::Gaps(counts) => (counts, Completeness::Gaps),
-            Outcome::Waiting(counts) => {
-                record.counts = counts;
-                return Ok(RunState::Waiting);
-            }
-            Outcome::Blocked(counts) => {
-                record.counts = counts;
-                return Ok(RunState::Blocked);
-            }
-            Outcome::Interrupted(counts) => {
-                record.counts = counts;
-                return Ok(RunState::Interrupted);
-            }
+        let completeness = match state {
+            Ok(completeness) => completeness,
+            Err(state) => return Ok(state),
         };
-        record.counts = counts;
         output.writer.add_files()?;
         let read = context.inputs.iter().map(|(name, input)| (name.clone(), input.manifest().key)).collect();
         let source = context.tree.as_ref().map(|tree| tree.root.as_path());
         let provenance = Provenance::of(record, source);
+        interruption.hold();
         let artifact = output.writer.commit(self.parts.clone(), read, self.spec.partial, &provenance)?;
         let key = artifact.manifest().key;
-        self.point_to(key, self.parts.key(), completeness)?;
+        self.point_to(key, completeness, record.counts.failed)?;
         record.key = key.to_string();
         Ok(RunState::Done)
     }
 
-    fn report(&self, json: bool, state: &str, key: &str, counts: Counts, started: Instant) {
-        if json {
+    fn report(&self, state: &str, key: &str, counts: Counts) {
+        if self.json {
             almanac_terminal::data_json(&Report {
                 reason: "stage",
                 stage: self.spec.name,
                 state,
                 key: key.to_owned(),
                 counts,
-                seconds: started.elapsed().as_secs_f64(),
+                seconds: self.started.elapsed().as_secs_f64(),
             });
         }
     }

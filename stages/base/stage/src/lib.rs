@@ -11,17 +11,16 @@ mod frame;
 mod processor;
 mod provenance;
 mod run_record;
-mod shard;
 mod signals;
 
+pub use almanac_artifact::Shard;
 pub use arguments::{GlobalArguments, RunArguments, parse_arguments};
 pub use context::{Context, Output};
 pub use error::Error;
 pub use frame::{Implementation, Outcome, main};
 pub use processor::require_processor;
 pub use run_record::{Counts, RunRecord, RunState};
-pub use shard::Shard;
-pub use signals::interrupted_flag;
+pub use signals::Interruption;
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

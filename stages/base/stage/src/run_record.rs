@@ -24,6 +24,20 @@ pub enum RunState {
     Failed,
 }
 
+impl RunState {
+    /// The state as `--json` reports it at the end of a run.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Waiting => "waiting",
+            Self::Blocked => "blocked",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// What a stage counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +50,12 @@ pub struct Counts {
     pub generated: u64,
     /// Tried and failed, in this run or before.
     pub failed: u64,
+    /// Tried and failed in this run.
+    #[serde(default)]
+    pub failed_now: u64,
+    /// Subject and reason of the first of these; empty when there is none.
+    #[serde(default)]
+    pub first_failure: String,
     /// Wanted and not there.
     pub missing: u64,
     /// Prompt tokens read by a model.

@@ -1,4 +1,4 @@
-//! A task's share of the work.
+//! A task's share of the records that a ledger lacks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +13,9 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// The only task.
+    pub const WHOLE: Self = Self { number: 1, count: 1 };
+
     /// Whether the item at this place of the whole list belongs to this task. Every n-th item
     /// does, so each task gets important and unimportant, long and short ones alike.
     pub fn owns(&self, place: usize) -> bool {
