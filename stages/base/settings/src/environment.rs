@@ -127,6 +127,11 @@ pub fn host_name() -> Option<String> {
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
+/// The settings among this process's variables, for a process elsewhere that inherits none.
+pub fn settings_to_hand_on() -> Result<Vec<(String, String)>> {
+    settings_variables()
+}
+
 /// The variables that are settings, sorted by name, `ALMANAC_MODELS` before all others so that
 /// `ALMANAC_MODELS__DIR`, its longer name, wins over it.
 pub(crate) fn settings_variables() -> Result<Vec<(String, String)>> {
@@ -161,7 +166,7 @@ pub(crate) fn key_of_variable(variable: &str) -> Option<String> {
 }
 
 /// Name of the variable of a setting.
-pub(crate) fn variable_of_key(key: &str) -> String {
+pub fn variable_of_key(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', SEPARATOR).to_ascii_uppercase())
 }
 
