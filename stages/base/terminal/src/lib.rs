@@ -196,9 +196,14 @@ pub fn warning(message: impl fmt::Display) {
 
 /// Prints what is wrong with a command line, as its parser says it (`error: …`, how it is used).
 pub fn usage_error(text: &str) {
-    let message = text.strip_prefix("error: ").unwrap_or(text);
-    let head = format!("{}: ", color::ERROR.paint("error"));
-    terminal().styled(&format!("{head}{}", visible(message.trim_end())));
+    let text = text.trim_end();
+    match text.strip_prefix("error: ") {
+        Some(message) => {
+            terminal().styled(&format!("{}: {}", color::ERROR.paint("error"), visible(message)));
+        }
+        // Help, where a command was asked for nothing.
+        None => terminal().styled(&visible(text)),
+    }
 }
 
 fn status_head(verb: &str) -> String {
