@@ -39,6 +39,29 @@ pub enum Error {
         expected: String,
     },
 
+    /// Two settings that exclude each other.
+    #[error(
+        "`{key}` from {origin} is {value}, which is not less than `{than}` ({bound} from {bound_origin})"
+    )]
+    #[diagnostic(
+        code(almanac::config),
+        help("lower the first or raise the second; config/defaults.toml says what they mean")
+    )]
+    NotLess {
+        /// The setting that must be less.
+        key: String,
+        /// Its value.
+        value: String,
+        /// Who set it.
+        origin: Origin,
+        /// The setting it must be less than.
+        than: String,
+        /// Its value.
+        bound: String,
+        /// Who set that.
+        bound_origin: Origin,
+    },
+
     /// A configuration file that is not TOML.
     #[error("{origin}, line {line}: {reason}")]
     #[diagnostic(code(almanac::config), help("correct the line; the file is TOML"))]
@@ -104,13 +127,28 @@ pub enum Error {
 
     /// A configuration file that cannot be read.
     #[error("configuration file {} could not be read", path.display())]
-    #[diagnostic(code(almanac::io), help("check that the file is UTF-8 text and readable by you"))]
+    #[diagnostic(code(almanac::io), help("check that it is a file and that you may read it"))]
     Read {
         /// The file.
         path: PathBuf,
         /// Why.
         #[source]
         source: std::io::Error,
+    },
+
+    /// A configuration file that is not text.
+    #[error("configuration file {} is not UTF-8: byte {offset}, in line {line}", path.display())]
+    #[diagnostic(
+        code(almanac::config),
+        help("write the file in UTF-8, such as with `iconv -t UTF-8`, or correct that byte")
+    )]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// First byte that is wrong, from 0.
+        offset: usize,
+        /// Its line, from 1.
+        line: usize,
     },
 
     /// A prompt mode without a file.

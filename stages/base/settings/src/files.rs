@@ -10,6 +10,9 @@ use crate::{DEFAULT_PROFILE, Error, Origin, Result};
 /// `config/defaults.toml`.
 pub(crate) const DEFAULTS: &str = include_str!("../../../../config/defaults.toml");
 
+/// `config/ranges.toml`.
+pub(crate) const RANGES: &str = include_str!("../../../../config/ranges.toml");
+
 const MODELS: &str = include_str!("../../../../config/models.toml");
 
 /// The shipped profiles: name and text.
@@ -147,9 +150,18 @@ fn read_in(config_dir: Option<&Path>, relative: &str) -> Result<Option<(String, 
     let Some(path) = config_dir.map(|dir| dir.join(relative)) else {
         return Ok(None);
     };
-    match fs_err::read_to_string(&path) {
+    let bytes = match fs_err::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::Read { path, source }),
+    };
+    match String::from_utf8(bytes) {
         Ok(text) => Ok(Some((text, path))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Read { path, source }),
+        Err(error) => {
+            let offset = error.utf8_error().valid_up_to();
+            let before = &error.as_bytes()[..offset];
+            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+            Err(Error::NotUtf8 { path, offset, line })
+        }
     }
 }

@@ -54,7 +54,17 @@ impl Layer {
     }
 
     fn from_text(key: &str, text: &str, origin: Origin, schema: &Schema) -> Result<Self> {
-        let mut value = parse_value(text, schema.default_of(key));
+        let default = schema.default_of(key);
+        if let (Some(Value::Integer(_)), true) = (default, is_too_long(text)) {
+            let range = schema.ranges().of(key).map(|range| range.to_string());
+            return Err(Error::WrongValue {
+                key: key.to_owned(),
+                found: text.to_owned(),
+                origin,
+                expected: range.unwrap_or_else(|| format!("a whole number up to {}", i64::MAX)),
+            });
+        }
+        let mut value = parse_value(text, default);
         for name in key.rsplit('.') {
             value = Value::Table(toml::Table::from_iter([(name.to_owned(), value)]));
         }
@@ -105,6 +115,12 @@ pub(crate) fn parse_file(text: &str, origin: &Origin) -> Result<toml::Table> {
             reason: error.message().to_owned(),
         }
     })
+}
+
+/// Whether a text is a whole number that TOML cannot hold.
+fn is_too_long(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text).replace('_', "");
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<i64>().is_err()
 }
 
 /// Parses the value of a variable or flag: TOML, or a bare word as a string. Where a string is

@@ -3,7 +3,8 @@
 //! Values are layered in rising order: `config/defaults.toml` (compiled in), a profile, the local
 //! file, `ALMANAC_*` variables, `--set`. The defaults fix which keys exist and which type each
 //! has, so every table read from [`Settings`] is complete and a misspelt key never passes.
-//! This crate alone reads files of configuration and the environment.
+//! `config/ranges.toml` (compiled in) says what each number may be. This crate alone reads files of
+//! configuration and the environment.
 //!
 //! It must not know what any setting means: stages deserialise their own tables.
 
@@ -12,6 +13,7 @@ mod error;
 mod files;
 mod layer;
 mod origin;
+mod ranges;
 mod schema;
 mod suggestion;
 
@@ -23,11 +25,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::layer::Layer;
+use crate::ranges::Ranges;
 use crate::schema::Schema;
 
 pub use crate::error::Error;
 pub use crate::files::{FileOrigin, PROMPT_MODES, PromptFile, SHIPPED_PROFILES};
 pub use crate::origin::Origin;
+pub use crate::ranges::{Range, range_of};
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -55,6 +59,8 @@ pub struct Setting {
     pub value: String,
     /// Where the value came from.
     pub origin: Origin,
+    /// What the number may be, in words; none for what is no number.
+    pub allowed: Option<String>,
 }
 
 /// The resolved settings.
@@ -65,38 +71,39 @@ pub struct Settings {
     figment: Figment,
     resolved: toml::Table,
     origins: BTreeMap<String, Origin>,
+    ranges: Ranges,
 }
 
 impl Settings {
     /// Reads and checks every layer.
     pub fn load(sources: &Sources) -> Result<Self> {
         let variables = environment::settings_variables()?;
-        Self::resolve(files::DEFAULTS, sources, &variables, environment::config_dir())
+        let schema = Schema::new(files::DEFAULTS, files::RANGES)?;
+        Self::resolve(&schema, sources, &variables, environment::config_dir())
     }
 
     fn resolve(
-        defaults: &str,
+        schema: &Schema,
         sources: &Sources,
         variables: &[(String, String)],
         config_variable: Option<PathBuf>,
     ) -> Result<Self> {
-        let schema = Schema::of_defaults(defaults)?;
         let config_dir = files::config_dir(sources.config_dir.clone(), config_variable)?;
         let profile = sources.profile.as_deref().unwrap_or(DEFAULT_PROFILE);
 
         let mut layers = vec![schema.as_layer()];
         if profile != DEFAULT_PROFILE {
             let (text, origin) = files::profile(profile, config_dir.as_deref())?;
-            layers.push(Layer::from_file(&text, origin, &schema)?);
+            layers.push(Layer::from_file(&text, origin, schema)?);
         }
         if let Some((text, origin)) = files::local(config_dir.as_deref())? {
-            layers.push(Layer::from_file(&text, origin, &schema)?);
+            layers.push(Layer::from_file(&text, origin, schema)?);
         }
         for (variable, value) in variables {
-            layers.push(Layer::from_variable(variable, value, &schema)?);
+            layers.push(Layer::from_variable(variable, value, schema)?);
         }
         for assignment in &sources.set {
-            layers.push(Layer::from_flag(assignment, &schema)?);
+            layers.push(Layer::from_flag(assignment, schema)?);
         }
 
         let mut origins = BTreeMap::new();
@@ -111,7 +118,33 @@ impl Settings {
             section: "the settings".to_owned(),
             reason: error.to_string(),
         })?;
-        Ok(Self { profile: profile.to_owned(), config_dir, figment, resolved, origins })
+        let ranges = schema.ranges().clone();
+        let settings = Self { profile: profile.to_owned(), config_dir, figment, resolved, origins, ranges };
+        settings.check_orders()?;
+        Ok(settings)
+    }
+
+    /// Refuses settings that are each in their range and exclude each other.
+    fn check_orders(&self) -> Result<()> {
+        let number = |key: &str| {
+            let value = self.value(key)?;
+            value.as_float().or_else(|| Some(value.as_integer()? as f64))
+        };
+        for less in &self.ranges.less {
+            let (Some(value), Some(bound)) = (number(&less.key), number(&less.than)) else { continue };
+            if value >= bound {
+                let origin = |key: &str| self.origin(key).cloned().unwrap_or(Origin::Default);
+                return Err(Error::NotLess {
+                    key: less.key.clone(),
+                    value: value.to_string(),
+                    origin: origin(&less.key),
+                    than: less.than.clone(),
+                    bound: bound.to_string(),
+                    bound_origin: origin(&less.than),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Name of the profile in force, [`DEFAULT_PROFILE`] when none was asked for.
@@ -162,7 +195,8 @@ impl Settings {
         let mut settings = Vec::with_capacity(self.origins.len());
         for (key, origin) in &self.origins {
             let value = self.value(key).map(ToString::to_string).unwrap_or_default();
-            settings.push(Setting { key: key.clone(), value, origin: origin.clone() });
+            let allowed = self.ranges.of(key).map(|range| range.to_string());
+            settings.push(Setting { key: key.clone(), value, origin: origin.clone(), allowed });
         }
         settings
     }

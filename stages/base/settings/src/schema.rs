@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
 
 use crate::layer::Layer;
+use crate::ranges::Ranges;
 use crate::suggestion;
 use crate::{Error, Origin, Result};
 
@@ -14,14 +15,19 @@ pub(crate) struct Schema {
     defaults: toml::Table,
     leaves: BTreeMap<String, Value>,
     tables: BTreeSet<String>,
+    ranges: Ranges,
 }
 
 impl Schema {
-    /// The schema that a file of defaults sets.
-    pub(crate) fn of_defaults(text: &str) -> Result<Self> {
-        let defaults = crate::layer::parse_file(text, &Origin::Default)?;
-        let mut schema =
-            Self { defaults: toml::Table::new(), leaves: BTreeMap::new(), tables: BTreeSet::new() };
+    /// The schema that a file of defaults and one of ranges set.
+    pub(crate) fn new(defaults: &str, ranges: &str) -> Result<Self> {
+        let defaults = crate::layer::parse_file(defaults, &Origin::Default)?;
+        let mut schema = Self {
+            defaults: toml::Table::new(),
+            leaves: BTreeMap::new(),
+            tables: BTreeSet::new(),
+            ranges: Ranges::parse(ranges)?,
+        };
         schema.collect("", &defaults);
         schema.defaults = defaults;
         Ok(schema)
@@ -52,6 +58,11 @@ impl Schema {
         self.leaves.get(key)
     }
 
+    /// What the numbers may be.
+    pub(crate) fn ranges(&self) -> &Ranges {
+        &self.ranges
+    }
+
     /// Keys of the settings.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> + Clone {
         self.leaves.keys().map(String::as_str)
@@ -68,6 +79,14 @@ impl Schema {
     ) -> Result<Value> {
         if let Some(default) = self.leaves.get(key) {
             let value = conform_leaf(key, value, default, origin)?;
+            if let Some(range) = self.ranges.of(key).filter(|range| !range.holds(&value)) {
+                return Err(Error::WrongValue {
+                    key: key.to_owned(),
+                    found: value.to_string(),
+                    origin: origin.clone(),
+                    expected: range.to_string(),
+                });
+            }
             keys.push(key.to_owned());
             return Ok(value);
         }

@@ -1,5 +1,6 @@
 mod files;
 mod layers;
+mod ranges;
 mod refusals;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +37,17 @@ ignore = []
 
 [parse.run]
 threads = 0
+"#;
+
+/// Ranges of some of its numbers.
+const RANGES: &str = r#"
+[explain.params]
+max_tokens = [1, 1000]
+temperature = [0.0, 2.0]
+
+[[less]]
+key = "explain.params.minimum_characters"
+than = "explain.params.max_tokens"
 "#;
 
 /// A configuration folder that is removed at the end of its test.
@@ -77,7 +89,11 @@ fn load(layers: &Layers<'_>) -> Result<Settings> {
     };
     let variables: Vec<_> =
         layers.variables.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    Settings::resolve(DEFAULTS, &sources, &variables, None)
+    Settings::resolve(&schema(), &sources, &variables, None)
+}
+
+fn schema() -> Schema {
+    Schema::new(DEFAULTS, RANGES).expect("both are valid")
 }
 
 fn set(assignment: &str) -> Result<Settings> {

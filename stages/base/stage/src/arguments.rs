@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use almanac_settings::{Settings, Sources, environment};
+use almanac_settings::{Range, Settings, Sources, environment, range_of};
 use almanac_terminal::ExitStatus;
+use clap::builder::RangedU64ValueParser;
 use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::{Error, Result, Shard};
@@ -11,7 +12,7 @@ use crate::{Error, Result, Shard};
 /// Options that every Almanac binary takes.
 #[derive(Debug, Clone, Args)]
 pub struct GlobalArguments {
-    /// Store folder [default: ALMANAC_STORE, else ./artifacts]
+    /// Store folder [default: ALMANAC_STORE, else ./artifacts where there is such a folder]
     #[arg(long, value_name = "DIR", global = true)]
     pub store: Option<PathBuf>,
     /// Settings profile
@@ -137,10 +138,10 @@ pub struct RunArguments {
     #[arg(long)]
     pub commit_only: bool,
     /// Stop taking new records after this many seconds; 0 is no limit (explain, entities, embed)
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = within("explain.run.max_seconds"))]
     pub max_seconds: Option<u64>,
     /// Make only this many records, the most important first; 0 is no limit (explain, entities, embed)
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = within("explain.run.max_records"))]
     pub max_records: Option<u64>,
 }
 
@@ -173,7 +174,19 @@ pub(crate) enum Action {
     Describe,
 }
 
-/// Parses this program's command line. On `--help`, `--version` or a usage error clap prints, and
+/// What an option may be that stands for the setting at `key`: the whole numbers of its range.
+pub fn within(key: &str) -> RangedU64ValueParser<u64> {
+    let parser = RangedU64ValueParser::new();
+    match range_of(key) {
+        Some(Range::Whole { least, most }) => {
+            let bound = |value: i64| u64::try_from(value).unwrap_or(0);
+            parser.range(bound(least)..=bound(most))
+        }
+        _ => parser,
+    }
+}
+
+/// Parses this program's command line. On `--help`, `--version` or a usage error it is printed, and
 /// the status to exit with is returned.
 pub fn parse_arguments<T: FromArgMatches>(command: clap::Command) -> Result<T, ExitStatus> {
     command
@@ -181,8 +194,13 @@ pub fn parse_arguments<T: FromArgMatches>(command: clap::Command) -> Result<T, E
         .try_get_matches()
         .and_then(|matches| T::from_arg_matches(&matches))
         .map_err(|error| {
-            // A closed pipe under `--help` is nobody's error.
-            let _ = error.print();
-            if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
+            if error.use_stderr() {
+                almanac_terminal::usage_error(&error.render().to_string());
+                return ExitStatus::Usage;
+            }
+            if let Err(error) = error.print() {
+                almanac_terminal::output_failed(error);
+            }
+            ExitStatus::Done
         })
 }

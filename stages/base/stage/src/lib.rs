@@ -14,7 +14,7 @@ mod run_record;
 mod signals;
 
 pub use almanac_artifact::Shard;
-pub use arguments::{GlobalArguments, RunArguments, parse_arguments};
+pub use arguments::{GlobalArguments, RunArguments, parse_arguments, within};
 pub use context::{Context, Output};
 pub use error::Error;
 pub use frame::{Implementation, Outcome, main};

@@ -8,7 +8,8 @@ fn shipped(profile: Option<&str>, config_dir: Option<&ConfigDir>) -> Settings {
         config_dir: config_dir.map(|dir| dir.0.clone()),
         set: Vec::new(),
     };
-    Settings::resolve(crate::files::DEFAULTS, &sources, &[], None).expect("shipped files are valid")
+    let schema = Schema::new(crate::files::DEFAULTS, crate::files::RANGES).expect("shipped files are valid");
+    Settings::resolve(&schema, &sources, &[], None).expect("shipped files are valid")
 }
 
 #[test]
@@ -67,6 +68,35 @@ fn a_prompt_of_the_user_takes_the_place_of_the_shipped_one() {
         let unknown = settings.prompt(mode).expect_err("unknown");
         assert!(matches!(unknown, Error::UnknownPrompt { .. }), "{unknown}");
     }
+}
+
+#[test]
+fn a_file_that_is_not_utf8_names_its_byte() {
+    // Latin-1 in the second line, as an old editor writes it.
+    let latin1 = b"# line\nname = \"caf\xe9\"\n";
+    let read: [(&str, &dyn Fn(&Settings) -> Result<()>); 3] = [
+        ("models.toml", &|settings| settings.models_text().map(|_| ())),
+        ("prompts/general.md", &|settings| settings.prompt("general").map(|_| ())),
+        ("prompts/own.md", &|settings| settings.prompt("own").map(|_| ())),
+    ];
+    for (file, read) in read {
+        let config = ConfigDir::new("latin1-later");
+        fs_err::write(config.0.join(file), latin1).expect("temporary file");
+        let settings = load(&Layers { config: Some(&config), ..Layers::default() }).expect("not read yet");
+        names_the_byte(&read(&settings).expect_err("not UTF-8"), &config.0.join(file));
+    }
+    for (file, profile) in [("local.toml", None), ("profiles/night.toml", Some("night"))] {
+        let config = ConfigDir::new("latin1");
+        fs_err::write(config.0.join(file), latin1).expect("temporary file");
+        let loaded = load(&Layers { profile, config: Some(&config), ..Layers::default() });
+        names_the_byte(&loaded.expect_err("not UTF-8"), &config.0.join(file));
+    }
+}
+
+fn names_the_byte(error: &Error, path: &Path) {
+    let expected = format!("configuration file {} is not UTF-8: byte 18, in line 2", path.display());
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(error.code().expect("a code").to_string(), "almanac::config");
 }
 
 #[test]

@@ -103,9 +103,9 @@ fn a_file_that_is_not_toml_names_the_line() {
 fn a_configuration_folder_must_exist() {
     let missing = PathBuf::from("/nonexistent/almanac");
     let sources = Sources { config_dir: Some(missing.clone()), ..Sources::default() };
-    let (error, _) = refusal(Settings::resolve(DEFAULTS, &sources, &[], None));
+    let (error, _) = refusal(Settings::resolve(&schema(), &sources, &[], None));
     assert_eq!(error, "configuration folder /nonexistent/almanac does not exist");
-    assert!(Settings::resolve(DEFAULTS, &Sources::default(), &[], Some(missing)).is_err());
+    assert!(Settings::resolve(&schema(), &Sources::default(), &[], Some(missing)).is_err());
 }
 
 #[test]
