@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use almanac_catalog::Identity;
 use almanac_tests::repository_root;
 use regex::Regex;
 
 /// Crates that each crate may depend on inside the workspace. A new edge is a reviewed change to
-/// this table. Stages meet only in artifacts; `index` is also the reader of its own artifact.
+/// this table. Stages meet only in artifacts, and nothing online depends on a stage.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("almanac-artifact", &[]),
     ("almanac-terminal", &[]),
@@ -42,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "almanac-inference",
         ],
     ),
+    ("almanac-lookup", &["almanac-artifact", "almanac-tables"]),
     ("almanac-parse", BASE),
     ("almanac-graph", BASE),
     ("almanac-explain", BASE),
@@ -50,9 +52,21 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("almanac-index", BASE),
     ("almanac-retrieval", ONLINE),
     ("almanac-answer", ONLINE),
-    ("almanac", TOP),
+    // The command alone knows Slurm: this crate is its own, light, and used by nothing else.
+    (
+        "almanac-slurm",
+        &[
+            "almanac-artifact",
+            "almanac-tables",
+            "almanac-catalog",
+            "almanac-freshness",
+            "almanac-settings",
+            "almanac-stage",
+        ],
+    ),
+    ("almanac", COMMAND),
     ("almanac-eval", TOP),
-    ("almanac-tests", TOP),
+    ("almanac-tests", TESTS),
 ];
 
 const BASE: &[&str] = &[
@@ -66,6 +80,7 @@ const BASE: &[&str] = &[
     "almanac-language",
     "almanac-inference",
     "almanac-generation",
+    "almanac-lookup",
 ];
 
 const ONLINE: &[&str] = &[
@@ -74,8 +89,18 @@ const ONLINE: &[&str] = &[
     "almanac-catalog",
     "almanac-settings",
     "almanac-inference",
-    "almanac-index",
+    "almanac-lookup",
     "almanac-retrieval",
+];
+
+/// Tests of two stages at once read sources with the one and resolve them with the other.
+const TESTS: &[&str] = &[
+    "almanac-artifact",
+    "almanac-tables",
+    "almanac-catalog",
+    "almanac-freshness",
+    "almanac-parse",
+    "almanac-graph",
 ];
 
 const TOP: &[&str] = &[
@@ -88,9 +113,26 @@ const TOP: &[&str] = &[
     "almanac-stage",
     "almanac-inference",
     "almanac-generation",
-    "almanac-index",
+    "almanac-lookup",
     "almanac-retrieval",
     "almanac-answer",
+];
+
+/// The command: everything at the top, and Slurm.
+const COMMAND: &[&str] = &[
+    "almanac-artifact",
+    "almanac-tables",
+    "almanac-catalog",
+    "almanac-freshness",
+    "almanac-settings",
+    "almanac-terminal",
+    "almanac-stage",
+    "almanac-inference",
+    "almanac-generation",
+    "almanac-lookup",
+    "almanac-retrieval",
+    "almanac-answer",
+    "almanac-slurm",
 ];
 
 /// Third-party crates that only the named crates may use directly. `almanac-inference` names some
@@ -108,8 +150,8 @@ const WRAPPED: &[(&str, &[&str])] = &[
     ("mistralrs", &["almanac-inference"]),
     ("candle-core", &["almanac-inference"]),
     ("tokenizers", &["almanac-inference"]),
-    ("faiss", &["almanac-index"]),
-    ("tantivy", &["almanac-index"]),
+    ("faiss", &["almanac-lookup"]),
+    ("tantivy", &["almanac-lookup"]),
 ];
 
 const BANNED_NAMES: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "core", "manager"];
@@ -269,15 +311,18 @@ fn stages_do_not_know_slurm() {
     }
 }
 
-#[test]
-fn grammar_versions_in_keys_are_those_of_the_lock_file() {
+/// Every package of the lock file, with its version.
+fn locked() -> Vec<(String, String)> {
     let lock = read_toml(&repository_root().join("Cargo.lock"));
     let packages = lock["package"].as_array().unwrap();
-    let used: Vec<(String, String)> = packages
-        .iter()
-        .map(|package| {
-            (package["name"].as_str().unwrap().to_owned(), package["version"].as_str().unwrap().to_owned())
-        })
+    let text = |package: &toml::Value, key: &str| package[key].as_str().unwrap().to_owned();
+    packages.iter().map(|package| (text(package, "name"), text(package, "version"))).collect()
+}
+
+#[test]
+fn grammar_versions_in_keys_are_those_of_the_lock_file() {
+    let used: Vec<(String, String)> = locked()
+        .into_iter()
         .filter(|(name, _)| name.starts_with("tree-sitter") && name != "tree-sitter-language")
         .collect();
     let declared: Vec<(String, String)> = almanac_catalog::GRAMMARS
@@ -285,6 +330,42 @@ fn grammar_versions_in_keys_are_those_of_the_lock_file() {
         .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
         .collect();
     assert_eq!(declared, used);
+}
+
+#[test]
+fn library_versions_in_keys_are_those_of_the_lock_file() {
+    let locked = locked();
+    let mut checked = 0;
+    for identity in almanac_catalog::PIPELINE.iter().flat_map(|stage| stage.identities) {
+        if let Identity::Library { name, version } = identity {
+            let declared = ((*name).to_owned(), (*version).to_owned());
+            assert!(locked.contains(&declared), "Cargo.lock has no {name} {version}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 6, "the catalogue names its libraries");
+}
+
+#[test]
+fn formats_in_keys_are_those_of_the_code() {
+    // What has the format, and the one crate that defines it.
+    let homes = [
+        ("text record", "stages/base/inference/", "RECORD_FORMAT"),
+        ("vector record", "stages/embed/", "RECORD_FORMAT"),
+        ("index", "stages/base/lookup/", "FORMAT"),
+    ];
+    let sources = product_sources();
+    for identity in almanac_catalog::PIPELINE.iter().flat_map(|stage| stage.identities) {
+        let Identity::Format { name, version } = identity else { continue };
+        let (_, folder, constant) = homes.iter().find(|(what, ..)| what == name).unwrap();
+        let definition = Regex::new(&format!(r"\bconst {constant}: u32 = (\d+);")).unwrap();
+        let defined: Vec<u32> = sources
+            .iter()
+            .filter(|(path, _)| path.to_string_lossy().starts_with(folder))
+            .filter_map(|(_, text)| Some(definition.captures(text)?[1].parse().unwrap()))
+            .collect();
+        assert_eq!(defined, [*version], "format of {name} in {folder}");
+    }
 }
 
 #[test]

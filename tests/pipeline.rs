@@ -156,6 +156,22 @@ fn an_incremental_build_gives_the_bytes_of_a_clean_one() {
 }
 
 #[test]
+fn the_number_of_threads_changes_no_byte() {
+    let bench = built_bench();
+    let before = bench.artifact_bytes();
+    for threads in ["1", "2"] {
+        for folder in ["sources", "graph", "embeddings", "index", "refs"] {
+            fs_err::remove_dir_all(bench.store().join(folder)).unwrap();
+        }
+        let settings: Vec<String> =
+            ["parse", "graph", "embed", "index"].map(|stage| format!("{stage}.run.threads={threads}")).into();
+        let arguments: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+        bench.build(RECORDS, &arguments).exits(0);
+        assert_eq!(before, bench.artifact_bytes(), "{threads} threads");
+    }
+}
+
+#[test]
 fn switching_back_finds_what_was_built_before() {
     let bench = built_bench();
     let before = bench.artifact_bytes();
@@ -200,5 +216,48 @@ fn every_binary_answers_help_and_version() {
     for stage in almanac_catalog::PIPELINE {
         let described = bench.run(&stage.binary(), &["describe"]).exits(0).json();
         assert_eq!(described["revision"], stage.revision, "{} is of another build", stage.name);
+    }
+}
+
+#[test]
+fn texts_that_failed_are_told_with_the_reason_and_what_to_do() {
+    let bench = built_bench();
+    // One token is less than any answer needs.
+    let settings = ["max_tokens=1", "context_tokens=120", "sampling.attempts=1"];
+    let settings: Vec<String> = settings.iter().map(|set| format!("explain.params.{set}")).collect();
+    let mut arguments = vec!["run", "--json", "--max-records", "2"];
+    settings.iter().for_each(|set| arguments.extend(["--set", set.as_str()]));
+    let run = bench.run("almanac-explain", &arguments).exits(0);
+    let counts = &run.json()["counts"];
+    assert_eq!((counts["failed_now"].as_u64(), counts["generated"].as_u64()), (Some(2), Some(0)));
+    let first = counts["first_failure"].as_str().unwrap();
+    assert!(first.ends_with(": the answer is empty"), "{first}");
+    let entities: Vec<Entity> = bench.rows("sources");
+    let name = first.split('`').nth(1).unwrap();
+    assert!(entities.iter().any(|entity| entity.qualified_name == name), "{name} is no name");
+    for words in ["warning", "2 of the texts", first, "explain.run.retry_failed=true"] {
+        assert!(run.stderr.contains(words), "no `{words}` in {}", run.stderr);
+    }
+    assert_eq!(bench.last_run("explain")["counts"]["failed_now"], 2);
+    // The next run says that they are still there, and one that is asked to tries again.
+    let forced = bench.run("almanac-explain", &[&arguments[..], &["--force"]].concat()).exits(0);
+    assert!(forced.stderr.contains("were not tried again"), "{}", forced.stderr);
+    let retry = [&arguments[..], &["--set", "explain.run.retry_failed=true"]].concat();
+    assert_eq!(bench.run("almanac-explain", &retry).exits(0).json()["counts"]["failed_now"], 2);
+}
+
+#[test]
+fn each_model_is_a_line_of_json() {
+    let bench = Bench::empty();
+    for (verb, outcome) in [("get", "present"), ("verify", "verified")] {
+        let names = ["all-minilm-l6-v2", "smollm2-135m-instruct"];
+        let run = bench.run("almanac", &[&["models", verb, "--json"], &names[..]].concat()).exits(0);
+        let lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 2, "{}", run.stdout);
+        for (line, name) in lines.iter().zip(names) {
+            assert_eq!((&line["name"], &line["outcome"]), (&Value::from(name), &Value::from(outcome)));
+            assert!(line["files"].as_u64().unwrap() > 0 && line["pinned"].as_bool().unwrap(), "{line}");
+            assert!(std::path::Path::new(line["folder"].as_str().unwrap()).is_dir(), "{line}");
+        }
     }
 }

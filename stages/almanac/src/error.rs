@@ -30,9 +30,20 @@ pub(crate) enum Error {
         source: std::io::Error,
     },
 
+    /// Input of `--batch` is not there.
+    #[error("{} is not a file of questions", path.display())]
+    #[diagnostic(code(almanac::missing), help("give a file of JSON lines {{\"id\": …, \"query\": …}}"))]
+    NoBatchFile {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+
     /// Input of `--batch` cannot be read.
     #[error("failed to read {}", path.display())]
-    #[diagnostic(code(almanac::missing), help("give a file of JSON lines {{\"id\": …, \"query\": …}}"))]
+    #[diagnostic(code(almanac::io), help("the lines before it are answered; check permissions and the disk"))]
     BatchFile {
         /// The file.
         path: PathBuf,
@@ -41,23 +52,51 @@ pub(crate) enum Error {
         source: std::io::Error,
     },
 
-    /// A line of `--batch` is not what it should be.
-    #[error("line {line} of {} is not a query", path.display())]
-    #[diagnostic(code(almanac::data), help("each line is one object {{\"id\": …, \"query\": …}}"))]
-    BatchLine {
+    /// Lines of `--batch` that are no queries.
+    #[error("{refused} of {lines} lines of {} were not answered", path.display())]
+    #[diagnostic(
+        code(almanac::data),
+        help(
+            "each has a line with `error` in the output; a query is one object {{\"id\": …, \"query\": …}}"
+        )
+    )]
+    BatchLines {
         /// The file.
         path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// Why not.
-        #[source]
-        source: serde_json::Error,
+        /// Lines without an answer.
+        refused: usize,
+        /// All lines but empty ones.
+        lines: usize,
     },
 
     /// Neither a query nor a batch.
     #[error("nothing was asked")]
     #[diagnostic(code(almanac::usage), help("give a question in quotes, or --batch FILE"))]
     NoQuery,
+
+    /// A model that a stage would load on a node is not here.
+    #[error("model `{name}`, which stage `{stage}` loads, is not there")]
+    #[diagnostic(
+        code(almanac::unavailable),
+        help("`almanac models get {name}` brings it; nothing is fetched on a compute node")
+    )]
+    NoModel {
+        /// The model.
+        name: String,
+        /// The stage.
+        stage: &'static str,
+    },
+
+    /// A stage binary is of another build.
+    #[error("stage binary {} is not of the same build as this `almanac`", path.display())]
+    #[diagnostic(
+        code(almanac::unavailable),
+        help("build the whole workspace (`cargo build --release`) and keep the binaries in one folder")
+    )]
+    OtherBinary {
+        /// The binary.
+        path: PathBuf,
+    },
 
     /// A stage name that does not exist.
     #[error("there is no stage `{name}`")]

@@ -3,8 +3,8 @@
 use almanac_artifact::Store;
 use almanac_catalog::{EMBED, INDEX};
 use almanac_generation::ConfiguredModels;
-use almanac_index::SearchIndex;
 use almanac_inference::{CandleEmbedder, Embedder};
+use almanac_lookup::{Check, SearchIndex};
 use almanac_retrieval::{RetrievalSettings, SearchResult, TokenCounter, search};
 use almanac_settings::Settings;
 
@@ -22,8 +22,9 @@ impl Knowledge {
     pub(crate) fn open(project: &Project) -> miette::Result<Self> {
         let store = project.existing_store()?;
         let profile = project.settings.profile();
-        let index = SearchIndex::open_store(store, profile)?;
         let settings: RetrievalSettings = project.settings.section("retrieval")?;
+        let check = if settings.verify_index { Check::Digests } else { Check::Lengths };
+        let index = SearchIndex::open_store(store, profile, check)?;
         let embedder = match (settings.dense, index.vectors()) {
             (true, Some(_)) => load_embedder(project, store, profile)?,
             _ => None,
@@ -37,7 +38,7 @@ impl Knowledge {
         query: &str,
         budget: Option<usize>,
         counter: Option<TokenCounter<'_>>,
-    ) -> miette::Result<SearchResult> {
+    ) -> almanac_retrieval::Result<SearchResult> {
         let mut settings = self.settings.clone();
         if let Some(budget) = budget {
             settings.budget_tokens = budget;
@@ -47,7 +48,14 @@ impl Knowledge {
             Some(Ok(tokens)) => tokens,
             _ => almanac_retrieval::estimate_tokens(text),
         };
-        Ok(search(&self.index, embedder, query, &settings, counter.unwrap_or(&fallback))?)
+        let found = search(&self.index, embedder, query, &settings, counter.unwrap_or(&fallback))?;
+        if found.words_left_out > 0 {
+            almanac_terminal::warning(format!(
+                "the last {} words of the question were left out; retrieval.max_query_words is {}",
+                found.words_left_out, settings.max_query_words
+            ));
+        }
+        Ok(found)
     }
 }
 

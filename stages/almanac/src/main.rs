@@ -1,8 +1,7 @@
 //! The `almanac` command: plans and runs the pipeline, looks into the store, answers from it.
 //!
 //! Each file of `commands` parses one verb's options, calls an operation of another crate and
-//! prints. Stages run as child processes: this binary must not depend on a stage crate other
-//! than the reader of the index.
+//! prints. Stages run as child processes: this binary must not depend on a stage crate.
 
 mod children;
 mod commands;

@@ -1,9 +1,12 @@
 //! `almanac-index`: chunks and vectors to the searchable store.
+//!
+//! What the files are and how they are read back is `almanac-lookup`'s. This stage must not know
+//! either, nor any model.
 
 use std::process::ExitCode;
 
 use almanac_catalog::INDEX;
-use almanac_index::{Tables, build};
+use almanac_lookup::{Tables, build, use_threads};
 use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
 
 fn main() -> ExitCode {
@@ -23,6 +26,7 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         chunks: context.read("embeddings")?,
     };
     let embeddings = context.read("embeddings")?;
+    use_threads(context.threads());
     build(&tables, &embeddings, output.folder())?;
     let total = tables.chunks.len() as u64;
     Ok(Outcome::Complete(Counts { total, generated: total, ..Counts::default() }))

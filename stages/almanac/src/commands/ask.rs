@@ -93,13 +93,13 @@ fn print_sources(answered: &Answer) {
     almanac_terminal::data("\nSources:");
     for source in &answered.sources {
         let mark = if source.cited { "cited" } else { "read" };
-        almanac_terminal::data(&format!(
+        almanac_terminal::data_line(&format!(
             "  {}:{}-{} ({mark})",
             source.path, source.start_line, source.end_line
         ));
     }
     for unsupported in &answered.unsupported {
-        almanac_terminal::data(&format!("  not in the sources: {unsupported}"));
+        almanac_terminal::data_line(&format!("  not in the sources: {unsupported}"));
     }
     if answered.prompt_tokens > 0 {
         almanac_terminal::note(format!(

@@ -7,7 +7,7 @@ use std::time::Instant;
 use almanac_artifact::Store;
 use almanac_catalog::{PIPELINE, stage as stage_named};
 use almanac_freshness::{Gaps, StagePlan, State};
-use almanac_stage::{GlobalArguments, Interruption};
+use almanac_stage::{GlobalArguments, Interruption, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
 use serde::Serialize;
@@ -40,10 +40,10 @@ pub(crate) struct BuildArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TextLimits {
     /// Seconds for explain and again for entities, the most important records first; 0 is no limit
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = within("explain.run.max_seconds"))]
     max_seconds: Option<u64>,
     /// Records for explain and again for entities, the most important first; 0 is no limit
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = within("explain.run.max_records"))]
     max_records: Option<u64>,
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 /// Options of `config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArguments {
-    /// Show where each value came from
+    /// Show where each value came from, and what a number may be
     #[arg(long)]
     origin: bool,
     /// Only keys that begin with this
@@ -25,14 +25,15 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &ConfigArguments) -> miet
         return Ok(ExitStatus::Done);
     }
     if arguments.origin {
-        let mut table = Table::new(["setting", "value", "origin"]);
+        let mut table = Table::new(["setting", "value", "origin", "allowed"]);
         for setting in shown {
-            table.row([setting.key, setting.value, setting.origin.to_string()]);
+            let allowed = setting.allowed.unwrap_or_default();
+            table.row([setting.key, setting.value, setting.origin.to_string(), allowed]);
         }
         table.print();
     } else {
         for setting in shown {
-            almanac_terminal::data(&format!("{} = {}", setting.key, setting.value));
+            almanac_terminal::data_line(&format!("{} = {}", setting.key, setting.value));
         }
     }
     Ok(ExitStatus::Done)

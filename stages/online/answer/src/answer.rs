@@ -1,7 +1,7 @@
 //! Prompt, generation, checks.
 
-use almanac_index::SearchIndex;
 use almanac_inference::{GenerateRequest, LanguageModel, PromptTemplate};
+use almanac_lookup::SearchIndex;
 use almanac_retrieval::SearchResult;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ pub fn context_budget(
 /// with the nearest things there are.
 ///
 /// # Errors
-/// A prompt that is not valid, or a failing model.
+/// A prompt that is not valid, a failing model, or one that says nothing.
 pub fn answer(
     index: &SearchIndex,
     found: &SearchResult,
@@ -120,6 +120,10 @@ pub fn answer(
     let completion = model
         .generate_streaming(&request, on_text)
         .map_err(|source| Error::Generate { model: model.identity().name.clone(), source })?;
+    if completion.text.trim().is_empty() {
+        let model = model.identity().name.clone();
+        return Err(Error::NoText { model, tokens: completion.completion_tokens });
+    }
     let checked = check(index, found, &completion.text);
     Ok(Answer {
         text: completion.text,

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use almanac_index::SearchIndex;
+use almanac_lookup::SearchIndex;
 use almanac_retrieval::SearchResult;
 use regex::Regex;
 

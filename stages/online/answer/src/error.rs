@@ -25,6 +25,21 @@ pub enum Error {
         source: almanac_inference::Error,
     },
 
+    /// The model ended its answer before it said anything.
+    #[error("model `{model}` returned no text in {tokens} tokens")]
+    #[diagnostic(
+        code(almanac::unavailable),
+        help(
+            "ask in other words, raise answer.max_tokens if the model thinks before it answers, or choose another with `--set answer.model=NAME`"
+        )
+    )]
+    NoText {
+        /// The model.
+        model: String,
+        /// Tokens it generated, none of which is text.
+        tokens: usize,
+    },
+
     /// Question and instructions alone fill the window.
     #[error("model `{model}` has {context} tokens, the question and the answer alone need {needed}")]
     #[diagnostic(

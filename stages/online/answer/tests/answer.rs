@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use almanac_answer::{AnswerSettings, Error, answer, context_budget};
-use almanac_index::{SearchIndex, Tables, build};
 use almanac_inference::{Completion, FinishReason, GenerateRequest, LanguageModel, ModelIdentity, Result};
+use almanac_lookup::{SearchIndex, Tables, build};
 use almanac_retrieval::{RetrievalSettings, SearchResult, estimate_tokens, search};
 use almanac_tables::{Entity, EntityKind, File, Text};
 
@@ -146,6 +146,20 @@ fn what_is_not_there_is_not_asked_of_the_model() {
     assert!(answered.text.starts_with("This is not in this codebase"), "{}", answered.text);
     assert!(answered.text.contains("`neutrino`"), "{}", answered.text);
     assert_eq!(answered.completion_tokens, 0);
+}
+
+#[test]
+fn an_answer_without_text_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = opened(folder.path());
+    let defaults = defaults();
+    let found = search(&index, None, "What is the spacing?", &defaults.retrieval, &estimate_tokens).unwrap();
+    for says in ["", " \n\n"] {
+        let model = Parrot::new(says);
+        let error = answer(&index, &found, &model, PROMPT, &defaults.answer, &mut |_| {}).unwrap_err();
+        assert!(matches!(error, Error::NoText { tokens: 10, .. }), "{error}");
+        assert_eq!(miette::Diagnostic::code(&error).unwrap().to_string(), "almanac::unavailable");
+    }
 }
 
 #[test]

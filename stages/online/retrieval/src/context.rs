@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use almanac_index::{SearchIndex, UnitSource};
+use almanac_lookup::{SearchIndex, UnitSource};
 use almanac_tables::{EdgeKind, Entity, EntityLevel};
 
 use crate::RetrievalSettings;

@@ -9,7 +9,7 @@ pub enum Error {
     /// The index refused.
     #[error(transparent)]
     #[diagnostic(transparent)]
-    Index(#[from] almanac_index::Error),
+    Index(#[from] almanac_lookup::Error),
 
     /// The question could not be embedded.
     #[error("failed to embed the question")]
@@ -30,9 +30,24 @@ pub enum Error {
 
     /// The budget cannot hold anything.
     #[error("a token budget of {budget} holds no evidence")]
-    #[diagnostic(code(almanac::usage), help("set retrieval.budget_tokens to 200 or more"))]
+    #[diagnostic(
+        code(almanac::usage),
+        help("give {least} or more, with --budget or as the setting retrieval.budget_tokens")
+    )]
     Budget {
         /// The budget.
         budget: usize,
+        /// The smallest that holds some.
+        least: usize,
     },
+}
+
+impl Error {
+    /// Whether another question could be answered all the same.
+    pub fn is_of_the_question(&self) -> bool {
+        match self {
+            Self::EmptyQuery | Self::Embed { .. } => true,
+            Self::Index(_) | Self::Budget { .. } => false,
+        }
+    }
 }

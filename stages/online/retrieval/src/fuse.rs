@@ -1,8 +1,8 @@
 //! One ranking from exact names, BM25 and vectors (paper 3.3.2 and 3.3.6; fusion is ours).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use almanac_index::{SearchIndex, UnitHit, UnitSource};
+use almanac_lookup::{SearchIndex, UnitHit, UnitSource};
 use serde::Serialize;
 
 use crate::query::Signals;
@@ -141,13 +141,12 @@ fn add_dense(
     units: &mut BTreeMap<usize, Tally>,
 ) -> Result<()> {
     // Several pieces of one symbol may be near; only the nearest counts.
-    let mut seen = Vec::new();
-    for hit in index.nearest(vector, settings.candidate_k * 2)? {
+    let mut seen = BTreeSet::new();
+    for hit in index.nearest(vector, settings.candidate_k.saturating_mul(2))? {
         let Some(unit) = index.unit_of_chunk(hit.chunk) else { continue };
-        if seen.contains(&unit) {
+        if !seen.insert(unit) {
             continue;
         }
-        seen.push(unit);
         let score = settings.weights.dense * reciprocal(seen.len(), settings);
         units.entry(unit).or_default().add(score, Source::Dense);
     }

@@ -1,8 +1,8 @@
 //! What a question names and asks about (paper 3.3.2).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use almanac_index::{SearchIndex, WeightedTerm, identifier_parts, is_stop_word, words};
+use almanac_lookup::{SearchIndex, WeightedTerm, identifier_parts, is_stop_word, words};
 use almanac_tables::EntityKind;
 
 use crate::Result;
@@ -66,6 +66,12 @@ const PART_WEIGHT: f32 = 0.4;
 const DERIVED_WEIGHT: f32 = 0.8;
 /// Weight of the project's own name, which stands everywhere.
 const EVERYWHERE_WEIGHT: f32 = 0.05;
+/// A longer word is data, not a name or a word of a language.
+const LONGEST_WORD_BYTES: usize = 256;
+/// A longer path names no file.
+const LONGEST_PATH_BYTES: usize = 1024;
+/// Terms taken from one word; an identifier has fewer parts.
+const TERMS_OF_A_WORD: usize = 16;
 
 /// A symbol the question names.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,9 +109,20 @@ struct Word<'a> {
     end: usize,
 }
 
+/// The beginning of a question up to its `most`-th word, and the number of words after it.
+pub(crate) fn beginning(question: &str, most: usize) -> (&str, usize) {
+    let words = words(question);
+    match words.get(most) {
+        Some(_) => (&question[..words[..most].last().map_or(0, |word| word.end)], words.len() - most),
+        None => (question, 0),
+    }
+}
+
+/// Time and memory grow with the words of the question, not with their square.
 pub(crate) fn read(index: &SearchIndex, question: &str) -> Result<Signals> {
     let words: Vec<Word<'_>> = words(question)
         .into_iter()
+        .filter(|range| range.len() <= LONGEST_WORD_BYTES)
         .map(|range| Word { text: &question[range.clone()], start: range.start, end: range.end })
         .collect();
     let everywhere = index.root_scopes();
@@ -128,35 +145,48 @@ fn starts_upper(text: &str) -> bool {
 
 /// Files named with their extension, and the places of the words that name them.
 fn file_mentions(index: &SearchIndex, question: &str, words: &[Word<'_>]) -> (Vec<usize>, BTreeSet<usize>) {
-    let mut files = Vec::new();
+    let mut files = Distinct::default();
     let mut used = BTreeSet::new();
+    // Where the path that the word ends begins: after the last character that no path has.
+    let (mut path_start, mut looked) = (0, 0);
     for (at, word) in words.iter().enumerate() {
+        if let Some((before, c)) = question[looked..word.start].char_indices().rfind(|(_, c)| !in_path(*c)) {
+            path_start = looked + before + c.len_utf8();
+        }
+        looked = word.end;
         let Some(next) = words.get(at + 1) else { continue };
         if &question[word.end..next.start] != "." {
             continue;
         }
-        // A path before the name narrows it down: take everything up to a blank.
-        let start = question[..word.start]
-            .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.')))
-            .map_or(0, |before| before + question[before..].chars().next().map_or(1, char::len_utf8));
-        let written = question[start..next.end].trim_start_matches(['/', '.']);
-        let mut named = index.files_named(written);
+        // A path before the name narrows it down.
+        let written = question[path_start..next.end].trim_start_matches(['/', '.']);
+        let mut named =
+            if written.len() <= LONGEST_PATH_BYTES { index.files_named(written) } else { Vec::new() };
         if named.is_empty() {
             named = index.files_named(&question[word.start..next.end]);
         }
         if !named.is_empty() {
             used.extend([at, at + 1]);
-            push_new(&mut files, named);
+            files.extend(named);
         }
     }
-    (files, used)
+    (files.list, used)
 }
 
-fn push_new(list: &mut Vec<usize>, more: impl IntoIterator<Item = usize>) {
-    for item in more {
-        if !list.contains(&item) {
-            list.push(item);
-        }
+fn in_path(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.')
+}
+
+/// Places in the order they were named first.
+#[derive(Default)]
+struct Distinct {
+    list: Vec<usize>,
+    seen: HashSet<usize>,
+}
+
+impl Distinct {
+    fn extend(&mut self, more: impl IntoIterator<Item = usize>) {
+        self.list.extend(more.into_iter().filter(|&item| self.seen.insert(item)));
     }
 }
 
@@ -175,6 +205,8 @@ fn symbol_mentions(
     file_words: &BTreeSet<usize>,
 ) -> Vec<SymbolMention> {
     let mut mentions: Vec<SymbolMention> = Vec::new();
+    let mut tried: HashSet<(&str, bool)> = HashSet::new();
+    let mut mentioned: HashSet<&str> = HashSet::new();
     let mut at = 0;
     while at < words.len() {
         let first = at;
@@ -194,6 +226,9 @@ fn symbol_mentions(
             continue;
         }
         let written = &question[words[first].start..word.end];
+        if mentioned.contains(written) || !tried.insert((written, code)) {
+            continue;
+        }
         let mut entities = index.entities_named(written);
         if entities.is_empty() && first + 1 < at {
             entities = index.entities_named(word.text);
@@ -204,7 +239,8 @@ fn symbol_mentions(
                 kind.is_record() || matches!(kind, EntityKind::Alias | EntityKind::Concept)
             });
         }
-        if !entities.is_empty() && mentions.iter().all(|mention| mention.written != written) {
+        if !entities.is_empty() {
+            mentioned.insert(written);
             mentions.push(SymbolMention { written: written.to_owned(), entities, like_code: code });
         }
     }
@@ -218,7 +254,7 @@ fn stem_mentions(
     everywhere: &BTreeSet<String>,
     file_words: &BTreeSet<usize>,
 ) -> Vec<usize> {
-    let mut files = Vec::new();
+    let mut files = Distinct::default();
     for (at, word) in words.iter().enumerate() {
         let lower = word.text.to_lowercase();
         if file_words.contains(&at) || everywhere.contains(&lower) || !starts_upper(word.text) {
@@ -228,20 +264,20 @@ fn stem_mentions(
             let path = &index.tables().files[file].path;
             path.rsplit('/').next().is_some_and(|name| name.starts_with(word.text))
         });
-        push_new(&mut files, named);
+        files.extend(named);
     }
-    files
+    files.list
 }
 
 fn module_mentions(index: &SearchIndex, words: &[Word<'_>], everywhere: &BTreeSet<String>) -> Vec<usize> {
-    let mut modules = Vec::new();
+    let mut modules = Distinct::default();
     for word in words {
         let lower = word.text.to_lowercase();
         if !everywhere.contains(&lower) && !is_stop_word(&lower) && lower.len() > 2 {
-            push_new(&mut modules, index.modules_named(&lower));
+            modules.extend(index.modules_named(&lower));
         }
     }
-    modules
+    modules.list
 }
 
 /// Terms for the text index, each once, with the largest weight it got.
@@ -258,7 +294,7 @@ fn weighted_terms(
     for word in words {
         let lower = word.text.to_lowercase();
         let base = if everywhere.contains(&lower) { EVERYWHERE_WEIGHT } else { 1.0 };
-        for (at, term) in index.analyzer().prose_terms(word.text).iter().enumerate() {
+        for (at, term) in index.analyzer().prose_terms(word.text).iter().take(TERMS_OF_A_WORD).enumerate() {
             let part = if at > 0 { PART_WEIGHT } else { 1.0 };
             let asking = if QUESTION_TERMS.contains(&term.as_str()) && !starts_upper(word.text) {
                 QUESTION_TERM_WEIGHT
@@ -341,22 +377,37 @@ fn unknown_words(
     terms: &[WeightedTerm],
     known: &[KnownTerm],
 ) -> (Vec<String>, usize) {
+    let carrying: HashSet<&str> =
+        terms.iter().filter(|term| term.weight >= 1.0).map(|term| term.term.as_str()).collect();
+    let somewhere: HashSet<&str> =
+        known.iter().filter(|term| !term.files.is_empty()).map(|term| term.term.as_str()).collect();
     let mut unknown: Vec<String> = Vec::new();
+    let mut told: HashSet<&str> = HashSet::new();
     let mut content = 0;
     for word in words {
         let own = index.analyzer().prose_terms(word.text);
-        let carries = own
-            .first()
-            .is_some_and(|first| terms.iter().any(|term| term.term == *first && term.weight >= 1.0));
-        if !carries {
+        if !own.first().is_some_and(|first| carrying.contains(first.as_str())) {
             continue;
         }
         content += 1;
         // One part of a compound that is known is enough to look further.
-        let found = known.iter().any(|term| own.contains(&term.term) && !term.files.is_empty());
-        if !found && !unknown.iter().any(|other| other == word.text) {
+        let found = own.iter().any(|term| somewhere.contains(term.as_str()));
+        if !found && told.insert(word.text) {
             unknown.push(word.text.to_owned());
         }
     }
     (unknown, content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beginning;
+
+    #[test]
+    fn a_question_is_cut_after_a_word() {
+        assert_eq!(beginning("Where is Grid.h?", 9), ("Where is Grid.h?", 0));
+        assert_eq!(beginning("Where is Grid.h?", 4), ("Where is Grid.h?", 0));
+        assert_eq!(beginning("Where is Grid.h?", 3), ("Where is Grid", 1));
+        assert_eq!(beginning("größe der Zelle", 1), ("größe", 2));
+    }
 }

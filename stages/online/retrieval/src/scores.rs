@@ -1,6 +1,6 @@
 //! What a unit is worth before the question is looked at.
 
-use almanac_index::{SearchIndex, UnitSource};
+use almanac_lookup::{SearchIndex, UnitSource};
 use almanac_tables::{ArtifactRole, EntityKind, file_node};
 
 use crate::RetrievalSettings;

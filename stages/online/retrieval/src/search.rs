@@ -3,13 +3,13 @@
 use std::fmt;
 use std::time::Instant;
 
-use almanac_index::SearchIndex;
 use almanac_inference::{EmbedSide, Embedder};
+use almanac_lookup::SearchIndex;
 use almanac_tables::EntityLevel;
 use serde::Serialize;
 
 use crate::fuse::{Fused, Source, fuse};
-use crate::query::{Signals, read};
+use crate::query::{Signals, beginning, read};
 use crate::select::{Selected, select};
 use crate::{Error, Intent, Result, RetrievalSettings};
 
@@ -104,6 +104,9 @@ pub struct SearchResult {
     pub context_tokens: usize,
     /// Words of the question that occur nowhere in the store.
     pub unknown_words: Vec<String>,
+    /// Words at the end of the question that were not looked at, because it has more than
+    /// `retrieval.max_query_words`.
+    pub words_left_out: usize,
     /// Whether the store holds what the question is about; if not, the chunks are the nearest
     /// there is.
     pub evidence: bool,
@@ -138,11 +141,12 @@ pub fn search(
         return Err(Error::EmptyQuery);
     }
     if settings.budget_tokens < SMALLEST_BUDGET {
-        return Err(Error::Budget { budget: settings.budget_tokens });
+        return Err(Error::Budget { budget: settings.budget_tokens, least: SMALLEST_BUDGET });
     }
-    let signals = read(index, question)?;
+    let (asked, words_left_out) = beginning(question, settings.max_query_words);
+    let signals = read(index, asked)?;
     let vector = match embedder.filter(|_| settings.dense && index.vectors().is_some()) {
-        Some(embedder) => Some(embed(index, embedder, question, &signals)?),
+        Some(embedder) => Some(embed(index, embedder, asked, &signals)?),
         None => None,
     };
     let fused = fuse(index, &signals, vector.as_deref(), settings)?;
@@ -156,6 +160,7 @@ pub fn search(
         context: selected.context,
         context_tokens: selected.tokens,
         unknown_words: signals.unknown,
+        words_left_out,
         dropped: selected.dropped,
         seconds: start.elapsed().as_secs_f64(),
     })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use almanac_index::FieldBoosts;
+use almanac_lookup::FieldBoosts;
 use almanac_tables::ArtifactRole;
 use serde::Deserialize;
 
@@ -10,8 +10,12 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetrievalSettings {
+    /// Whether every byte of the index is read and its digest compared when it is opened.
+    pub verify_index: bool,
     /// Most tokens of the context, headers included.
     pub budget_tokens: usize,
+    /// Most words of a question that are looked at.
+    pub max_query_words: usize,
     /// Candidates taken from each ranked list.
     pub candidate_k: usize,
     /// Whether exact names of files, symbols and modules are looked up.

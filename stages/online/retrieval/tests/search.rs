@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use almanac_index::{SearchIndex, Tables, build};
+use almanac_lookup::{SearchIndex, Tables, build};
 use almanac_retrieval::{Error, Intent, RetrievalSettings, Role, SearchResult, estimate_tokens, search};
 use almanac_tables::{
     ArtifactRole, Edge, EdgeKind, Entity, EntityKind, File, Language, Resolution, SourceType, Text,
@@ -144,6 +144,7 @@ fn project() -> Tables {
         resolution: Resolution::Exact,
         confidence: 1.0,
         count: 2,
+        ..Edge::default()
     }];
     tables
 }
@@ -252,7 +253,7 @@ fn the_budget_is_never_exceeded() {
         }
     }
     settings.budget_tokens = 20;
-    assert!(matches!(search(&index, None, "grid", &settings, &count), Err(Error::Budget { budget: 20 })));
+    assert!(matches!(search(&index, None, "grid", &settings, &count), Err(Error::Budget { budget: 20, .. })));
 }
 
 #[test]
@@ -270,6 +271,47 @@ fn the_namespace_of_everything_is_no_name() {
     let without = ask("Where does it fill ghosts?");
     assert_eq!(with.files[0], without.files[0]);
     assert!(with.chunks.iter().all(|chunk| !chunk.reasons.iter().any(|why| why.contains("symbol"))));
+}
+
+#[test]
+fn a_long_question_is_read_up_to_its_limit_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = opened(folder.path());
+    let mut settings = settings();
+    let ask = |question: &str, settings: &RetrievalSettings| {
+        search(&index, None, question, settings, &estimate_tokens).unwrap()
+    };
+    let filler = "and then something else happened ".repeat(100);
+    let question = format!("Where is solvePotential implemented? {filler} fillGhosts");
+    let all = ask(&question, &settings);
+    assert_eq!(all.words_left_out, 0);
+    assert!(all.files.contains(&"src/Grid.cpp".to_owned()), "{:?}", all.files);
+    settings.max_query_words = 4;
+    let cut = ask(&question, &settings);
+    assert_eq!(cut.words_left_out, 501);
+    assert_eq!(cut.query, question);
+    let short = ask("Where is solvePotential implemented?", &settings);
+    assert_eq!(cut.context, short.context, "what is left out has no part in the search");
+}
+
+#[test]
+fn questions_of_very_many_words_are_answered() {
+    // Each word is new, names a file, joins into one path or chains into one scope: whoever compares
+    // words with all other words does not come back from this.
+    let folder = tempfile::tempdir().unwrap();
+    let index = opened(folder.path());
+    let mut settings = settings();
+    settings.max_query_words = 100_000;
+    for separator in [" ", "/", ".", "::", ".h "] {
+        let words: Vec<String> = (0..30_000).map(|number| format!("Word{number}x")).collect();
+        let found = search(&index, None, &words.join(separator), &settings, &estimate_tokens).unwrap();
+        assert_eq!(found.words_left_out, 0);
+        assert!(!found.evidence);
+    }
+    // One word of many parts, and one that is data.
+    for word in ["aB".repeat(100), "aB".repeat(1_000_000), "x".repeat(3_000_000)] {
+        assert!(!search(&index, None, &word, &settings, &estimate_tokens).unwrap().evidence);
+    }
 }
 
 #[test]

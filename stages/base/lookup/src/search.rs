@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use almanac_artifact::Store;
+use almanac_artifact::{Artifact, Digest, Store};
 use almanac_tables::{EdgeKind, EntityLevel, file_node};
 
 use crate::build::{CONTENTS_FILE, Contents, LEXICAL_FOLDER, VECTORS_FILE};
 use crate::lexical::LexicalIndex;
 use crate::names::{Names, file_name, stem};
+use crate::tables::INDEX;
 use crate::units;
 use crate::vectors::VectorIndex;
 use crate::{Analyzer, Error, FieldBoosts, Result, Tables, Unit, UnitSource, WeightedTerm};
@@ -37,6 +38,16 @@ pub struct UnitHit {
     pub score: f32,
 }
 
+/// How much of an index is read before it is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Every byte.
+    Digests,
+    /// What the file system says of each file. Damage that keeps a file's length may show as an
+    /// error, as other results, or not at all.
+    Lengths,
+}
+
 /// Rows, vectors, text index and look-ups of one store.
 pub struct SearchIndex {
     tables: Tables,
@@ -52,6 +63,8 @@ pub struct SearchIndex {
     lexical: LexicalIndex,
     analyzer: Analyzer,
     contents: Contents,
+    /// Where it was opened, if in a store.
+    home: Option<(Store, Digest)>,
 }
 
 impl SearchIndex {
@@ -94,18 +107,49 @@ impl SearchIndex {
             lexical,
             analyzer,
             contents,
+            home: None,
         })
     }
 
-    /// Opens the index that is current for `profile`, with the rows it was built from.
+    /// Opens the index that is current for `profile`, with the rows it was built from. What is
+    /// damaged is set aside where the store can be changed, so that the next build makes it anew.
     ///
     /// # Errors
     /// As [`SearchIndex::open`]; also a store without an index.
-    pub fn open_store(store: &Store, profile: &str) -> Result<Self> {
-        let artifact = store.current(profile, "index", "index")?;
-        let tables = Tables::read(store, &artifact)?;
+    pub fn open_store(store: &Store, profile: &str, check: Check) -> Result<Self> {
+        let artifact = match store.current(profile, INDEX, INDEX) {
+            Ok(artifact) => artifact,
+            Err(error) => {
+                let error = Error::from(error);
+                return Err(match store.read_ref(profile, INDEX) {
+                    Ok(Some(current)) => error.set_aside(store, INDEX, &current.key),
+                    // The ref itself is what is damaged, or there is none.
+                    Ok(None) | Err(_) => error,
+                });
+            }
+        };
+        let key = artifact.manifest().key;
+        let opened = Self::open_artifact(store, &artifact, check);
+        let mut opened = opened.map_err(|error| error.set_aside(store, INDEX, &key))?;
+        opened.home = Some((store.clone(), key));
+        Ok(opened)
+    }
+
+    fn open_artifact(store: &Store, artifact: &Artifact, check: Check) -> Result<Self> {
+        if check == Check::Digests {
+            artifact.verify_files()?;
+        }
+        let tables = Tables::read(store, artifact)?;
         let contents: PathBuf = artifact.file_path(CONTENTS_FILE)?;
         Self::open(tables, contents.parent().unwrap_or(artifact.folder()))
+    }
+
+    /// An error of a search, with what became of the damaged index.
+    fn told(&self, error: Error) -> Error {
+        match &self.home {
+            Some((store, key)) => error.set_aside(store, INDEX, key),
+            None => error,
+        }
     }
 
     /// The rows.
@@ -134,7 +178,7 @@ impl SearchIndex {
     /// No vectors in the store, or a query vector of another length.
     pub fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<ChunkHit>> {
         let vectors = self.checked(vector)?;
-        let hits = vectors.nearest(vector, k)?;
+        let hits = vectors.nearest(vector, k).map_err(|error| self.told(error))?;
         let hit = |(number, distance)| ChunkHit { chunk: self.vector_chunks[number], distance };
         Ok(hits.into_iter().map(hit).collect())
     }
@@ -180,7 +224,7 @@ impl SearchIndex {
     /// # Errors
     /// A text index that turns out damaged.
     pub fn lexical(&self, terms: &[WeightedTerm], boosts: &FieldBoosts) -> Result<Vec<UnitHit>> {
-        let scores = self.lexical.scores(terms, boosts)?;
+        let scores = self.lexical.scores(terms, boosts).map_err(|error| self.told(error))?;
         let mut hits: Vec<UnitHit> =
             scores.into_iter().map(|(unit, score)| UnitHit { unit: unit as usize, score }).collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.unit.cmp(&b.unit)));
@@ -192,7 +236,7 @@ impl SearchIndex {
     /// # Errors
     /// A text index that turns out damaged.
     pub fn files_with(&self, term: &str) -> Result<Vec<usize>> {
-        let found = self.lexical.documents_with(term)?;
+        let found = self.lexical.documents_with(term).map_err(|error| self.told(error))?;
         let file = |&unit: &u32| match self.units[unit as usize].source {
             UnitSource::File(file) => Some(file),
             _ => None,
@@ -408,10 +452,16 @@ fn check_rows(path: &Path, contents: &Contents, tables: &Tables, units: usize) -
             return Err(Error::OtherRows { path: path.to_owned(), detail });
         }
     }
-    let accounted = contents.vectors + contents.chunks_without_vector.len();
-    if accounted != contents.chunks || contents.chunks_without_vector.iter().any(|&at| at >= contents.chunks)
-    {
-        let detail = format!("{accounted} chunks accounted for, expected {}", contents.chunks);
+    let missing = &contents.chunks_without_vector;
+    let rising = missing.windows(2).all(|pair| pair[0] < pair[1]);
+    let inside = missing.last().is_none_or(|&last| last < contents.chunks);
+    if !rising || !inside || contents.vectors.checked_add(missing.len()) != Some(contents.chunks) {
+        let detail = format!(
+            "{} vectors and {} chunks without one, expected {} together",
+            contents.vectors,
+            missing.len(),
+            contents.chunks
+        );
         return Err(Error::Damaged { path: path.to_owned(), detail });
     }
     Ok(())

@@ -6,6 +6,7 @@ use faiss::index::flat::FlatIndexImpl;
 use faiss::index::io::{read_index, write_index};
 use faiss::{ConcurrentIndex, Index};
 
+use crate::guard::guarded;
 use crate::{Error, Result};
 
 /// Vectors by number, as written.
@@ -26,6 +27,10 @@ impl VectorIndex {
 
     /// Opens `path`, which must hold `count` vectors of `dimension` values.
     pub(crate) fn open(path: &Path, dimension: usize, count: usize) -> Result<Self> {
+        guarded(path, || Self::open_file(path, dimension, count))
+    }
+
+    fn open_file(path: &Path, dimension: usize, count: usize) -> Result<Self> {
         let index = read_index(utf8(path)?)
             .and_then(|index| index.into_flat())
             .map_err(Error::vectors("open", path))?;
@@ -44,12 +49,15 @@ impl VectorIndex {
         if k == 0 {
             return Ok(Vec::new());
         }
-        let found = self.index.search(vector, k).map_err(Error::vectors("search", &self.path))?;
+        let found = guarded(&self.path, || {
+            self.index.search(vector, k).map_err(Error::vectors("search", &self.path))
+        })?;
         let mut hits: Vec<(usize, f32)> = found
             .labels
             .iter()
             .zip(&found.distances)
             .filter_map(|(label, &distance)| Some((label.get()? as usize, distance)))
+            .filter(|&(number, _)| number < self.count)
             .collect();
         hits.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         Ok(hits)

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use almanac_artifact::{Digest, Store};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -12,6 +13,22 @@ pub enum Error {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Artifact(#[from] almanac_artifact::Error),
+
+    /// What a store holds for searching is damaged.
+    #[error("artifact `{artifact}` of store {} is damaged", store.display())]
+    #[diagnostic(code(almanac::data))]
+    DamagedStore {
+        /// The artifact.
+        artifact: String,
+        /// The store.
+        store: PathBuf,
+        /// Whether it is out of the way, and what to run.
+        #[help]
+        hint: &'static str,
+        /// How it shows.
+        #[source]
+        source: Box<Error>,
+    },
 
     /// The file system refused.
     #[error("failed to {action} {}", path.display())]
@@ -165,7 +182,50 @@ pub enum Error {
     },
 }
 
+/// After the artifact was moved away.
+const SET_ASIDE: &str = "it was set aside: run `almanac build --source TREE` with this store to make it anew; nothing is generated twice";
+/// Where nothing can be moved.
+const LEFT: &str = "it is left as it is: run `almanac build --verify --source TREE` where this store can be written, or copy the store again";
+
 impl Error {
+    /// Whether an artifact of the store does not hold what it should, so that rebuilding mends it.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Artifact(error) => error.is_damage(),
+            Self::DamagedStore { .. }
+            | Self::Vectors { .. }
+            | Self::Text { .. }
+            | Self::MissingFile { .. }
+            | Self::Damaged { .. }
+            | Self::OtherRows { .. } => true,
+            Self::Io { .. }
+            | Self::Dimension { .. }
+            | Self::NotFinite { .. }
+            | Self::UnknownChunk { .. }
+            | Self::PathEncoding { .. }
+            | Self::NoVectors
+            | Self::Describe { .. } => false,
+        }
+    }
+
+    /// Says which artifact of a store is damaged, after setting it aside where that is possible.
+    pub(crate) fn set_aside(self, store: &Store, artifact: &str, key: &Digest) -> Self {
+        if !self.is_damage() || matches!(self, Self::DamagedStore { .. }) {
+            return self;
+        }
+        let moved = store.set_aside_if_damaged(artifact, key);
+        self.in_store(store, artifact, moved)
+    }
+
+    pub(crate) fn in_store(self, store: &Store, artifact: &str, moved: bool) -> Self {
+        Self::DamagedStore {
+            artifact: artifact.to_owned(),
+            store: store.root().to_owned(),
+            hint: if moved { SET_ASIDE } else { LEFT },
+            source: Box::new(self),
+        }
+    }
+
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| {

@@ -13,6 +13,7 @@ use tantivy::{DocId, Index, IndexReader, IndexSettings, ReloadPolicy, TantivyDoc
 
 use crate::analyze::{CODE_ANALYZER, PROSE_ANALYZER};
 use crate::frozen::FrozenDirectory;
+use crate::guard::guarded;
 use crate::units::UnitText;
 use crate::{Analyzer, Error, Result};
 
@@ -156,11 +157,16 @@ pub(crate) struct LexicalIndex {
     folder: PathBuf,
     reader: IndexReader,
     fields: Fields,
+    count: usize,
 }
 
 impl LexicalIndex {
     /// Opens `folder`, which must hold `count` documents.
     pub(crate) fn open(folder: &Path, count: usize) -> Result<Self> {
+        guarded(folder, || Self::open_files(folder, count))
+    }
+
+    fn open_files(folder: &Path, count: usize) -> Result<Self> {
         let (expected, fields) = schema();
         let directory = FrozenDirectory::open(folder).map_err(Error::text("open", folder))?;
         let index = Index::open(directory).map_err(Error::text("open", folder))?;
@@ -178,7 +184,7 @@ impl LexicalIndex {
             let detail = format!("{found} documents, expected {count}");
             return Err(Error::Damaged { path: folder.to_owned(), detail });
         }
-        Ok(Self { folder: folder.to_owned(), reader, fields })
+        Ok(Self { folder: folder.to_owned(), reader, fields, count })
     }
 
     /// Score of every document that holds one of `terms`, by document.
@@ -199,10 +205,18 @@ impl LexicalIndex {
                 }
             }
         }
-        self.reader
-            .searcher()
-            .search(&BooleanQuery::new(clauses), &EveryScore)
-            .map_err(Error::text("search", &self.folder))
+        let found = guarded(&self.folder, || {
+            let searcher = self.reader.searcher();
+            let found = searcher.search(&BooleanQuery::new(clauses), &EveryScore);
+            found.map_err(Error::text("search", &self.folder))
+        })?;
+        match found.last() {
+            Some(&(document, _)) if document as usize >= self.count => Err(Error::Damaged {
+                path: self.folder.clone(),
+                detail: format!("it names document {document}, the last is {}", self.count - 1),
+            }),
+            _ => Ok(found),
+        }
     }
 
     /// Documents whose source text holds `term`, in order.
