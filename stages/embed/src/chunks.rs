@@ -9,6 +9,7 @@ use almanac_tables::{
 };
 
 use crate::Params;
+use crate::data::Readable;
 use crate::lines::{Line, lines, parts};
 use crate::own::{Place, places};
 use crate::structured_text::{CODE, FACTS, Sections, TEXT, head, without_labels};
@@ -43,6 +44,10 @@ pub fn chunk_all(sources: &Sources<'_>, params: &Params) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     for text in sources.texts {
         let Some(entities) = by_file.get_mut(text.path.as_str()) else { continue };
+        if let Some(first) = entities.first() {
+            let readable = Readable::of(first, &text.text, params);
+            entities.retain(|entity| !readable.leaves_out(entity));
+        }
         // An outer entity comes before what it begins with.
         entities.sort_by_key(|entity| (entity.start_byte, std::cmp::Reverse(entity.end_byte)));
         let places = places(entities, &text.text, &explained, params);
@@ -224,12 +229,14 @@ fn names(path: &str) -> (&str, &str) {
     (file_name, if stem.is_empty() { file_name } else { stem })
 }
 
-/// One chunk a summary, with its facts where no text was generated and beside it where one was.
+/// One chunk a summary, with its facts where no text was generated and beside it where one was. The
+/// facts of a call chain alone say what the chunk of its symbol and the graph say, so they have none.
 fn summary_chunks(sources: &Sources<'_>, chunks: &mut Vec<Chunk>) {
     let files: BTreeMap<&str, &File> = sources.files.iter().map(|file| (file.path.as_str(), file)).collect();
     let entities: BTreeMap<&str, &Entity> =
         sources.entities.iter().map(|entity| (entity.id.as_str(), entity)).collect();
-    for summary in sources.summaries {
+    let tells = |summary: &&Summary| summary.level != EntityLevel::CallChain || !summary.text.is_empty();
+    for summary in sources.summaries.iter().filter(tells) {
         let callable = summary.id.strip_prefix("chain:").and_then(|id| entities.get(id)).copied();
         chunks.push(summary_chunk(summary, callable, &files));
     }

@@ -1,6 +1,6 @@
 //! Source lines of an entity, and their division into parts.
 
-use almanac_tables::Entity;
+use almanac_tables::{Entity, OutlinePiece};
 
 use crate::token_estimate::{estimate, split_at};
 
@@ -15,30 +15,29 @@ pub(crate) struct Line {
 /// The entity's lines; each of `elided`, in source order, is one line with its signature.
 pub(crate) fn lines(entity: &Entity, elided: &[&Entity], text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
-    let (mut at, mut line) = (entity.start_byte, entity.start_line);
-    for inner in elided {
-        if inner.start_byte < at || inner.end_byte > entity.end_byte {
-            continue;
+    for piece in entity.outline(elided, text) {
+        match piece {
+            OutlinePiece::Written { text, line } => push_lines(&mut lines, text, line),
+            OutlinePiece::LeftOut(inner) => match lines.last_mut() {
+                // The member follows something on its own first line, at least its indentation.
+                Some(last) if last.last == inner.start_line => {
+                    last.text.push_str(&inner.without_body());
+                    last.last = inner.end_line;
+                }
+                _ => lines.push(Line {
+                    first: inner.start_line,
+                    last: inner.end_line,
+                    text: inner.without_body(),
+                }),
+            },
         }
-        push_lines(&mut lines, text.get(at as usize..inner.start_byte as usize), line);
-        let signature = format!("{} {{ ... }}", inner.signature);
-        match lines.last_mut() {
-            // The member follows something on its own first line, at least its indentation.
-            Some(last) if last.last == inner.start_line => {
-                last.text.push_str(&signature);
-                last.last = inner.end_line;
-            }
-            _ => lines.push(Line { first: inner.start_line, last: inner.end_line, text: signature }),
-        }
-        (at, line) = (inner.end_byte, inner.end_line);
     }
-    push_lines(&mut lines, text.get(at as usize..entity.end_byte as usize), line);
     lines
 }
 
 /// Appends the lines of `text`, of which the first is `line`; what continues a line joins it.
-fn push_lines(lines: &mut Vec<Line>, text: Option<&str>, line: u32) {
-    for (number, text) in (line..).zip(text.unwrap_or("").split('\n')) {
+fn push_lines(lines: &mut Vec<Line>, text: &str, line: u32) {
+    for (number, text) in (line..).zip(text.split('\n')) {
         let text = text.strip_suffix('\r').unwrap_or(text);
         match lines.last_mut() {
             Some(last) if last.last == number => last.text.push_str(text),

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use almanac_artifact::Shard;
 use almanac_catalog::EMBED;
 use almanac_embed::{
     EmbedCounts, EmbedLimits, Params, Prepared, RunSettings, Sources, VectorIdentity, chunk_all,
-    embed_missing, prepare, project,
+    embed_missing, left_of_all, prepare, project,
 };
 use almanac_generation::ConfiguredModels;
-use almanac_inference::{Embedder, FlushPolicy, OpenLedger, Shard};
+use almanac_inference::{Embedder, FlushPolicy, OpenLedger};
 use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
 use almanac_tables::{Chunk, Embedding, EmbeddingRecord};
 use almanac_terminal::Progress;
@@ -30,8 +31,12 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         model_digest: embedder.identity().digest.clone(),
         prefix: shape.map_or_else(String::new, |shape| shape.document_prefix.clone()),
     };
-    let prepared = prepare(&chunks, &embedder, &identity, &params)?;
-    let (counts, rows) = embed(context, &settings, &prepared, &embedder)?;
+    let prepared = prepare(&chunks, &embedder, &identity, &params, context.interrupted())?;
+    if context.is_interrupted() {
+        let total = chunks.len() as u64;
+        return Ok(Outcome::Interrupted(Counts { total, missing: total, ..Counts::default() }));
+    }
+    let Embedded { counts, left, rows } = embed(context, &settings, &prepared, &embedder)?;
     let missing = chunks.len() - rows.len();
     let report = Counts {
         total: chunks.len() as u64,
@@ -40,13 +45,16 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         missing: missing as u64,
         ..Counts::default()
     };
+    if context.is_interrupted() {
+        return Ok(Outcome::Interrupted(report));
+    }
     output.write(chunks)?;
     output.write(rows)?;
     Ok(if missing == 0 {
         Outcome::Complete(report)
     } else if context.commit_only() {
         Outcome::Gaps(report)
-    } else if context.shard().is_some() {
+    } else if context.shard().is_some() && left > 0 {
         Outcome::Waiting(report)
     } else {
         Outcome::Partial(report)
@@ -64,26 +72,30 @@ fn chunks(context: &Context, params: &Params) -> miette::Result<Vec<Chunk>> {
     Ok(chunk_all(&sources, params))
 }
 
+/// What there is after a run.
+struct Embedded {
+    counts: EmbedCounts,
+    /// Texts that other tasks have still to embed.
+    left: usize,
+    rows: Vec<Embedding>,
+}
+
 /// Embeds this task's share and gives every vector there is now, those of other tasks included.
 fn embed(
     context: &Context,
     settings: &RunSettings,
     prepared: &[Prepared],
     embedder: &dyn Embedder,
-) -> miette::Result<(EmbedCounts, Vec<Embedding>)> {
+) -> miette::Result<Embedded> {
     let policy = FlushPolicy {
         records: settings.flush_records,
         interval: Duration::from_secs(settings.flush_seconds),
     };
-    let records = context.ledger::<EmbeddingRecord>()?;
-    let mut ledger = OpenLedger::new(&context.ledger_folder(), records, policy);
-    let shard = context.shard().map_or(Shard::WHOLE, |shard| Shard {
-        index: shard.number as usize - 1,
-        count: shard.count as usize,
-    });
+    let keys = prepared.iter().map(|text| text.record_key.clone()).collect();
+    let mut ledger = OpenLedger::new(context.ledger_for::<EmbeddingRecord>(keys)?, policy);
     let seconds = if context.commit_only() { Some(0) } else { Some(settings.max_seconds).filter(|s| *s > 0) };
     let limits = EmbedLimits {
-        shard,
+        shard: context.shard().unwrap_or(Shard::WHOLE),
         deadline: seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
         most: if settings.max_records == 0 { usize::MAX } else { settings.max_records },
         batch: settings.batch,
@@ -106,5 +118,6 @@ fn embed(
         ledger.reload()?;
     }
     let ledger = ledger.finish()?;
-    Ok((counts, project(prepared, &ledger)))
+    let left = left_of_all(prepared, &ledger, limits.most);
+    Ok(Embedded { counts, left, rows: project(prepared, ledger) })
 }

@@ -138,6 +138,8 @@ mod tests {
             chunk_tokens: 225,
             minimum_characters: 80,
             minimum_comment: 30,
+            data_bytes: 0,
+            minimum_words: 0.0,
         };
         let places = places(&entities, &text, &BTreeSet::new(), &params);
         for ((entity, expected), place) in cases.iter().zip(places) {

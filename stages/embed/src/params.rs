@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// `[embed.params]`: decides the chunks and vectors.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// Embedder; empty for the project's.
@@ -17,6 +17,11 @@ pub struct Params {
     pub minimum_characters: usize,
     /// Shorter comments do not count as documentation.
     pub minimum_comment: usize,
+    /// Blocks of a file of role `data` that begin after this many bytes have no chunk.
+    pub data_bytes: u64,
+    /// A file read as text of which a smaller share of the characters is in words has no chunk of its
+    /// text: it is a table of numbers or a drawing.
+    pub minimum_words: f64,
 }
 
 /// `[embed.run]`: how fast and how much.

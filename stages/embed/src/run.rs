@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use almanac_artifact::{Digest, Ledger};
-use almanac_inference::{EmbedSide, Embedder, OpenLedger, Shard};
+use almanac_artifact::{Digest, Ledger, Shard};
+use almanac_inference::{EmbedSide, Embedder, OpenLedger};
 use almanac_tables::{Chunk, Embedding, EmbeddingRecord};
 use serde::Serialize;
 
@@ -34,12 +34,13 @@ pub struct Prepared {
     pub text: String,
 }
 
-/// Fits every chunk into the embedder's window, in the order given.
+/// Fits every chunk into the embedder's window, in the order given; once `interrupted` is set, no more.
 pub fn prepare(
     chunks: &[Chunk],
     embedder: &dyn Embedder,
     identity: &VectorIdentity,
     params: &Params,
+    interrupted: &AtomicBool,
 ) -> Result<Vec<Prepared>> {
     let window = match params.max_chunk_tokens {
         0 => embedder.max_tokens(),
@@ -54,7 +55,7 @@ pub fn prepare(
         let record_key = record_key.to_string();
         Ok(Prepared { chunk_id: chunk.id.clone(), record_key, text })
     };
-    chunks.iter().map(prepare).collect()
+    chunks.iter().take_while(|_| !interrupted.load(Ordering::Relaxed)).map(prepare).collect()
 }
 
 /// What bounds a run.
@@ -68,7 +69,7 @@ pub struct EmbedLimits<'a> {
     pub most: usize,
     /// Texts handed to the embedder at once.
     pub batch: usize,
-    /// Set from outside: no more work is taken.
+    /// Set from outside: no further text is embedded.
     pub interrupted: &'a AtomicBool,
 }
 
@@ -105,7 +106,7 @@ pub fn embed_missing(
     let mut counts = EmbedCounts::default();
     let mut missing = Vec::new();
     for (position, text) in distinct(prepared).into_iter().take(limits.most).enumerate() {
-        if !limits.shard.takes(position) {
+        if !limits.shard.owns(position) {
             continue;
         }
         counts.wanted += 1;
@@ -123,15 +124,21 @@ pub fn embed_missing(
         if is_over || limits.interrupted.load(Ordering::Relaxed) {
             break;
         }
-        for record in embed_batch(batch, embedder)? {
+        for record in embed_batch(batch, embedder, limits.interrupted)? {
             ledger.put(record)?;
+            counts.embedded += 1;
+            counts.left -= 1;
         }
-        counts.embedded += batch.len();
-        counts.left -= batch.len();
         progress(EmbedProgress { done: counts.embedded, total: missing.len() });
     }
     ledger.flush()?;
     Ok(counts)
+}
+
+/// Texts of the first `most` that no task has embedded yet.
+pub fn left_of_all(prepared: &[Prepared], ledger: &Ledger<EmbeddingRecord>, most: usize) -> usize {
+    let wanted = distinct(prepared).into_iter().take(most);
+    wanted.filter(|text| ledger.get(&text.record_key).is_none()).count()
 }
 
 /// One of the chunks that share a text, in order.
@@ -140,9 +147,14 @@ fn distinct(prepared: &[Prepared]) -> Vec<&Prepared> {
     prepared.iter().filter(|text| keys.insert(&text.record_key)).collect()
 }
 
-fn embed_batch(batch: &[&Prepared], embedder: &dyn Embedder) -> Result<Vec<EmbeddingRecord>> {
+/// The records of a batch; not all of them when it was interrupted.
+fn embed_batch(
+    batch: &[&Prepared],
+    embedder: &dyn Embedder,
+    interrupted: &AtomicBool,
+) -> Result<Vec<EmbeddingRecord>> {
     let texts: Vec<String> = batch.iter().map(|text| text.text.clone()).collect();
-    let vectors = embedder.embed(&texts, EmbedSide::Document)?;
+    let vectors = embedder.embed_until(&texts, EmbedSide::Document, interrupted)?;
     let model = || embedder.identity().name.clone();
     if vectors.len() != texts.len() {
         let (expected, found) = (texts.len(), vectors.len());
@@ -155,17 +167,32 @@ fn embed_batch(batch: &[&Prepared], embedder: &dyn Embedder) -> Result<Vec<Embed
             Err(Error::NotFinite { model: model(), chunk: text.chunk_id.clone() })
         }
     };
-    batch.iter().zip(vectors).map(record).collect()
+    let there = batch.iter().zip(vectors).filter_map(|(text, vector)| Some((text, vector?)));
+    there.map(record).collect()
 }
 
 /// The vectors there are, in table order. A chunk whose vector is missing has no row.
-pub fn project(prepared: &[Prepared], ledger: &Ledger<EmbeddingRecord>) -> Vec<Embedding> {
-    let rows: BTreeMap<&str, Embedding> = prepared
-        .iter()
-        .filter_map(|text| {
-            let vector = ledger.get(&text.record_key)?.vector.clone();
-            Some((text.chunk_id.as_str(), Embedding { chunk_id: text.chunk_id.clone(), vector }))
-        })
-        .collect();
+pub fn project(prepared: &[Prepared], mut ledger: Ledger<EmbeddingRecord>) -> Vec<Embedding> {
+    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    for text in prepared {
+        *uses.entry(&text.record_key).or_default() += 1;
+    }
+    let mut rows: BTreeMap<&str, Embedding> = BTreeMap::new();
+    for text in prepared {
+        let key = text.record_key.as_str();
+        let left = uses.get_mut(key).map_or(0, |left| {
+            *left -= 1;
+            *left
+        });
+        // The vectors are most of what is in memory: none is there twice that need not be.
+        let vector = if left > 0 {
+            ledger.get(key).map(|record| record.vector.clone())
+        } else {
+            ledger.take(key).map(|record| record.vector)
+        };
+        if let Some(vector) = vector {
+            rows.insert(&text.chunk_id, Embedding { chunk_id: text.chunk_id.clone(), vector });
+        }
+    }
     rows.into_values().collect()
 }

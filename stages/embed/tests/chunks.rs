@@ -1,8 +1,11 @@
 //! What the chunks of a file and of summaries look like.
 
+use std::collections::BTreeSet;
+
 use almanac_embed::{Params, Sources, chunk_all};
 use almanac_tables::{
-    Chunk, Entity, EntityKind, EntityLevel, Explanation, File, RecordStatus, Summary, Text,
+    ArtifactRole, Chunk, Entity, EntityKind, EntityLevel, Explanation, File, Language, RecordStatus,
+    SourceType, Summary, Text,
 };
 
 const DEFAULTS: &str = include_str!("../../../config/defaults.toml");
@@ -217,8 +220,42 @@ fn ids_change_with_the_text_alone() {
     assert!(before.iter().all(|id| id.len() == 20));
 }
 
+/// Which blocks of a thousand bytes of a file that is read as text have a chunk.
+fn blocks(role: ArtifactRole, source_type: SourceType, text: &str) -> BTreeSet<usize> {
+    let block = |start: usize| Entity {
+        id: (start / 1000).to_string(),
+        path: "run/file".into(),
+        kind: EntityKind::TextBlock,
+        language: Language::Text,
+        role,
+        source_type,
+        start_byte: start as u64,
+        end_byte: (start + 1000).min(text.len()) as u64,
+        ..Entity::default()
+    };
+    let entities = (0..text.len()).step_by(1000).map(block).collect();
+    let rows = Rows { entities, texts: vec![Text { path: "run/file".into(), text: text.into() }] };
+    chunks(&rows, &[], &params()).iter().map(|chunk| chunk.subject.parse().unwrap()).collect()
+}
+
 #[test]
-fn every_summary_is_a_chunk() {
+fn data_has_no_chunks_but_for_a_readable_beginning() {
+    use ArtifactRole as Role;
+    use SourceType as Type;
+    let numbers = "0.125 3.5e-07 12 -4.75\n".repeat(200);
+    let settings = "solver tolerance and maximum iterations\n".repeat(100);
+    for role in [Role::Data, Role::Test, Role::Documentation] {
+        assert!(blocks(role, Type::Configuration, &numbers).is_empty(), "{role}");
+    }
+    assert!(blocks(Role::Documentation, Type::Documentation, &numbers).is_empty());
+    assert_eq!(blocks(Role::Data, Type::Configuration, &settings), [0, 1].into());
+    assert_eq!(blocks(Role::Test, Type::Configuration, &settings), [0, 1, 2, 3].into());
+    // Code in a language that is read as text stays, whatever it looks like.
+    assert_eq!(blocks(Role::Library, Type::Source, &numbers).len(), 5);
+}
+
+#[test]
+fn every_summary_that_tells_something_is_a_chunk() {
     let file = File { path: "src/Grid.h".into(), lines: 20, ..File::default() };
     let summary = |id: &str, level, title: &str, path: &str, module: &str, text: &str| Summary {
         id: id.into(),
@@ -233,7 +270,9 @@ fn every_summary_is_a_chunk() {
     let rows = grid();
     let chain = "chain:method_definition:norm";
     let summaries = [
-        summary(chain, EntityLevel::CallChain, "pic::norm", "src/Grid.h", "src", ""),
+        summary(chain, EntityLevel::CallChain, "pic::norm", "src/Grid.h", "src", "Workflow: norms."),
+        // Its facts repeat what its symbol and the graph say.
+        summary("chain:other", EntityLevel::CallChain, "pic::size", "src/Grid.h", "src", ""),
         summary("file:src/Grid.h", EntityLevel::File, "Grid.h", "src/Grid.h", "src", "Role: grid."),
         summary("module:src", EntityLevel::Module, "src", "", ".", ""),
     ];

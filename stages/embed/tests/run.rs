@@ -5,10 +5,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use almanac_artifact::Shard;
 use almanac_embed::{
-    EmbedCounts, EmbedLimits, Prepared, VectorIdentity, embed_missing, embedding_text, prepare, project,
+    EmbedCounts, EmbedLimits, Prepared, VectorIdentity, embed_missing, embedding_text, left_of_all, prepare,
+    project,
 };
-use almanac_inference::{EmbedSide, Embedder, FlushPolicy, ModelIdentity, OpenLedger, Result, Shard};
+use almanac_inference::{EmbedSide, Embedder, FlushPolicy, ModelIdentity, OpenLedger, Result};
 use almanac_tables::{Chunk, EmbeddingRecord};
 
 /// One token a word; a vector of the number of words and of letters.
@@ -16,6 +18,8 @@ struct Words {
     identity: ModelIdentity,
     seen: Mutex<Vec<Vec<String>>>,
     interrupt_after: usize,
+    /// Texts of the first batch that are embedded before it is interrupted.
+    interrupt_within: Option<usize>,
     interrupted: AtomicBool,
 }
 
@@ -25,6 +29,7 @@ impl Words {
             identity: ModelIdentity { name: "words".into(), digest: "d".into() },
             seen: Mutex::default(),
             interrupt_after: usize::MAX,
+            interrupt_within: None,
             interrupted: AtomicBool::new(false),
         }
     }
@@ -63,6 +68,20 @@ impl Embedder for Words {
         }
         let vector = |text: &String| vec![text.split_whitespace().count() as f32, text.len() as f32];
         Ok(texts.iter().map(vector).collect())
+    }
+
+    fn embed_until(
+        &self,
+        texts: &[String],
+        side: EmbedSide,
+        interrupted: &AtomicBool,
+    ) -> Result<Vec<Option<Vec<f32>>>> {
+        let mut vectors: Vec<_> = self.embed(texts, side)?.into_iter().map(Some).collect();
+        if let Some(kept) = self.interrupt_within {
+            interrupted.store(true, Ordering::Relaxed);
+            vectors[kept..].fill(None);
+        }
+        Ok(vectors)
     }
 }
 
@@ -109,7 +128,7 @@ fn code_is_never_dropped_for_prose() {
 
 fn prepared(embedder: &Words) -> Vec<Prepared> {
     let chunks: Vec<Chunk> = (1..=9).map(|count| chunk(0, 0, count % 7 + 1)).collect();
-    prepare(&chunks, embedder, &vector_identity(""), &params()).unwrap()
+    prepare(&chunks, embedder, &vector_identity(""), &params(), &AtomicBool::new(false)).unwrap()
 }
 
 fn vector_identity(prefix: &str) -> VectorIdentity {
@@ -146,7 +165,7 @@ fn each_text_is_embedded_once_longest_first() {
     let counts = run(&again, folder.path(), Shard::WHOLE, usize::MAX);
     assert_eq!((counts.reused, counts.embedded), (7, 0));
     assert!(again.seen.lock().unwrap().is_empty());
-    let rows = project(&prepared(&again), ledger(folder.path()).records());
+    let rows = project(&prepared(&again), ledger(folder.path()).finish().unwrap());
     assert_eq!(rows.len(), 7, "chunks of one id are one row");
     assert!(rows.is_sorted_by(|a, b| a.chunk_id < b.chunk_id));
     assert_eq!(rows[0].vector[0], 6.0);
@@ -162,19 +181,46 @@ fn interrupted_limited_and_sharded_runs_end_with_the_same_vectors() {
     let limited = run(&Words::new(), parts.path(), Shard::WHOLE, 3);
     assert_eq!(limited.wanted, 3);
     let mut embedded = counts.embedded + limited.embedded;
-    for index in [2, 0, 1] {
-        embedded += run(&Words::new(), parts.path(), Shard { index, count: 3 }, usize::MAX).embedded;
+    for number in [3, 1, 2] {
+        embedded += run(&Words::new(), parts.path(), Shard { number, count: 3 }, usize::MAX).embedded;
     }
     assert_eq!(embedded, 7);
-    let rows = |folder: &Path| project(&prepared(&Words::new()), ledger(folder).records());
+    let rows = |folder: &Path| project(&prepared(&Words::new()), ledger(folder).finish().unwrap());
     assert_eq!(rows(whole.path()), rows(parts.path()));
+}
+
+#[test]
+fn a_batch_that_is_interrupted_keeps_the_vectors_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let stopped = Words { interrupt_within: Some(1), ..Words::new() };
+    let counts = run(&stopped, folder.path(), Shard::WHOLE, usize::MAX);
+    assert_eq!((counts.embedded, counts.left), (1, 6));
+    let counts = run(&Words::new(), folder.path(), Shard::WHOLE, usize::MAX);
+    assert_eq!((counts.reused, counts.embedded), (1, 6));
+    let chunks = [chunk(0, 0, 3), chunk(0, 0, 4)];
+    let interrupted = AtomicBool::new(true);
+    let prepared = prepare(&chunks, &Words::new(), &vector_identity(""), &params(), &interrupted);
+    assert!(prepared.unwrap().is_empty(), "nor is any text made ready");
+}
+
+#[test]
+fn the_last_shard_knows_that_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let prepared = prepared(&Words::new());
+    let left = |most| left_of_all(&prepared, ledger(folder.path()).records(), most);
+    assert_eq!((left(usize::MAX), left(4)), (7, 4));
+    run(&Words::new(), folder.path(), Shard { number: 2, count: 2 }, 4);
+    assert_eq!((left(usize::MAX), left(4)), (5, 2));
+    run(&Words::new(), folder.path(), Shard { number: 1, count: 2 }, 4);
+    assert_eq!((left(usize::MAX), left(4)), (3, 0), "a limit leaves nothing either");
 }
 
 #[test]
 fn keys_know_text_model_and_prefix() {
     let embedder = Words::new();
     let key = |chunk: Chunk, identity: &VectorIdentity| {
-        prepare(&[chunk], &embedder, identity, &params()).unwrap().remove(0).record_key
+        let never = AtomicBool::new(false);
+        prepare(&[chunk], &embedder, identity, &params(), &never).unwrap().remove(0).record_key
     };
     let base = key(chunk(0, 0, 3), &vector_identity(""));
     assert_eq!(base, key(Chunk { id: "other".into(), ..chunk(0, 0, 3) }, &vector_identity("")));

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use almanac_inference::first_sentence;
 use almanac_tables::{
-    Edge, EdgeKind, Entity, EntityKind, EntityLevel, Explanation, File, Module, Rank, RecordStatus, Text,
+    Edge, EdgeIndex, EdgeKind, Entity, EntityKind, EntityLevel, Explanation, File, Module, Rank,
+    RecordStatus, Text,
 };
 
 use crate::Params;
@@ -32,8 +33,6 @@ pub struct Sources<'a> {
 /// Longest one-line gist of a text, in bytes.
 const GIST: usize = 220;
 
-type EdgeIndex<'a> = BTreeMap<(EdgeKind, &'a str), Vec<&'a Edge>>;
-
 /// Indexes over [`Sources`].
 pub(crate) struct Context<'a> {
     pub(crate) params: &'a Params,
@@ -43,18 +42,11 @@ pub(crate) struct Context<'a> {
     by_file: BTreeMap<&'a str, Vec<&'a Entity>>,
     scores: BTreeMap<&'a str, f64>,
     explanations: BTreeMap<&'a str, &'a str>,
-    outgoing: EdgeIndex<'a>,
-    incoming: EdgeIndex<'a>,
+    edges: EdgeIndex<'a>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(sources: &Sources<'a>, params: &'a Params) -> Self {
-        let mut outgoing = EdgeIndex::new();
-        let mut incoming = EdgeIndex::new();
-        for edge in sources.edges.iter().filter(|edge| edge.confidence >= params.minimum_confidence) {
-            outgoing.entry((edge.kind, &edge.source)).or_default().push(edge);
-            incoming.entry((edge.kind, &edge.target)).or_default().push(edge);
-        }
         let mut by_file: BTreeMap<&str, Vec<&Entity>> = BTreeMap::new();
         for entity in sources.entities {
             by_file.entry(&entity.path).or_default().push(entity);
@@ -73,8 +65,7 @@ impl<'a> Context<'a> {
                 .filter(explained)
                 .map(|row| (row.entity_id.as_str(), row.text.as_str()))
                 .collect(),
-            outgoing,
-            incoming,
+            edges: EdgeIndex::new(sources.edges, params.minimum_confidence),
         }
     }
 
@@ -121,12 +112,12 @@ impl<'a> Context<'a> {
 
     /// Sources of the edges of `kind` that lead to `node`.
     pub(crate) fn sources_of(&self, kind: EdgeKind, node: &str) -> Vec<&'a Edge> {
-        ordered(edges(&self.incoming, kind, node), |edge| &edge.source)
+        ordered(self.edges.incoming(kind, node), |edge| &edge.source)
     }
 
     /// Targets of the edges of `kind` that start from `node`.
     pub(crate) fn targets_of(&self, kind: EdgeKind, node: &str) -> Vec<&'a Edge> {
-        ordered(edges(&self.outgoing, kind, node), |edge| &edge.target)
+        ordered(self.edges.outgoing(kind, node), |edge| &edge.target)
     }
 }
 
@@ -149,14 +140,6 @@ fn comment_gist(comment: &str) -> String {
 
 const BRIEF: [&str; 2] = ["@brief", "\\brief"];
 const LABELS: [&str; 2] = ["Role:", "Workflow:"];
-
-fn edges<'a, 'b>(
-    index: &'b BTreeMap<(EdgeKind, &'b str), Vec<&'a Edge>>,
-    kind: EdgeKind,
-    node: &'b str,
-) -> &'b [&'a Edge] {
-    index.get(&(kind, node)).map_or(&[], Vec::as_slice)
-}
 
 /// Surest and most frequent first; never by rank, which moves with edits elsewhere.
 fn ordered<'a>(edges: &[&'a Edge], end: impl Fn(&'a Edge) -> &'a String) -> Vec<&'a Edge> {

@@ -6,6 +6,7 @@ use almanac_catalog::ENTITIES;
 use almanac_entities::{Params, Plan, Prompts, Sources};
 use almanac_generation::{ConfiguredModels, Session};
 use almanac_stage::{Context, Implementation, Outcome, Output};
+use almanac_tables::EntityLevel;
 
 fn main() -> ExitCode {
     almanac_stage::main(&ENTITIES, Implementation { run, model: ConfiguredModels::digest })
@@ -30,11 +31,23 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         explanations: &context.read("explanations")?,
     };
     let plan = Plan::new(&sources, &prompts, session.model(), &params);
-    let (counts, ledger) = session.generate(|tools| {
+    let plan = match context.level() {
+        Some("files") => plan.only(EntityLevel::File),
+        Some("modules") => plan.only(EntityLevel::Module),
+        Some(_) => plan.only(EntityLevel::CallChain),
+        None => plan,
+    };
+    let generated = session.generate(None, |tools| {
         Ok(plan.generate(tools.most, tools.model, tools.ledger, tools.limits, tools.progress)?)
     })?;
-    let rows = plan.project(&ledger)?;
-    let outcome = session.outcome(&counts, rows.iter().map(|row| row.status));
+    if let Some(outcome) = session.interruption(&generated) {
+        return Ok(outcome);
+    }
+    if context.level().is_some() {
+        return Ok(session.share_outcome(&generated));
+    }
+    let rows = plan.project(generated.ledger())?;
+    let outcome = session.outcome(&generated, rows.iter().map(|row| row.status));
     output.write(rows)?;
     Ok(outcome)
 }

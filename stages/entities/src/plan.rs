@@ -1,11 +1,12 @@
 //! What is summarised, in which order, and the walk over its levels.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 
-use almanac_artifact::Ledger;
+use almanac_artifact::{Ledger, Shard};
 use almanac_inference::{
     GenerationCounts, GenerationError, GenerationJob, GenerationLimits, GenerationProgress, LazyModel,
-    ModelIdentity, OpenLedger, PromptTemplate, Shard, generate,
+    ModelIdentity, OpenLedger, PromptTemplate, generate,
 };
 use almanac_tables::{
     ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, RecordStatus, Summary, file_node,
@@ -40,6 +41,25 @@ struct Item<'a> {
     parts: Vec<String>,
 }
 
+impl Item<'_> {
+    fn level(&self) -> EntityLevel {
+        match self.subject {
+            Subject::File(_) => EntityLevel::File,
+            Subject::Module(_) => EntityLevel::Module,
+            Subject::CallChain(_) => EntityLevel::CallChain,
+        }
+    }
+
+    /// What people call it.
+    fn name(&self) -> &str {
+        match &self.subject {
+            Subject::File(file) => &file.path,
+            Subject::Module(module) => &module.name,
+            Subject::CallChain(chain) => &chain.callable.qualified_name,
+        }
+    }
+}
+
 /// A subject's facts and the prompt made of them, given the texts there are.
 struct Draft {
     facts: String,
@@ -62,6 +82,7 @@ pub struct Plan<'a> {
     model: ModelIdentity,
     modules: BTreeMap<&'a str, &'a Module>,
     waves: Vec<Vec<Item<'a>>>,
+    level: Option<EntityLevel>,
 }
 
 impl<'a> Plan<'a> {
@@ -80,7 +101,21 @@ impl<'a> Plan<'a> {
             wave.sort_by(|a, b| b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id)));
         }
         let modules = sources.modules.iter().map(|module| (module.id.as_str(), module)).collect();
-        Self { context, prompts, model: model.clone(), modules, waves }
+        Self { context, prompts, model: model.clone(), modules, waves, level: None }
+    }
+
+    /// The same plan, generating one level alone; what it is made of must be there.
+    #[must_use]
+    pub fn only(mut self, level: EntityLevel) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    /// A shard's items of a wave that are to be generated.
+    fn share<'b>(&'b self, wave: &'b [Item<'a>], chosen: &BTreeSet<&str>, shard: Shard) -> Vec<&'b Item<'a>> {
+        // All items of a wave are of one level.
+        let is_wanted = |item: &Item<'_>| self.level.is_none_or(|level| item.level() == level);
+        if wave.first().is_some_and(is_wanted) { taken(wave, chosen, shard) } else { Vec::new() }
     }
 
     /// Summaries there can be, whether or not a text is wanted.
@@ -111,15 +146,24 @@ impl<'a> Plan<'a> {
         let mut texts = Texts::new();
         let mut unsettled: BTreeSet<String> = BTreeSet::new();
         let mut counts = GenerationCounts::default();
-        let mut ahead: usize = self.waves.iter().map(|wave| taken(wave, &chosen, limits.shard).len()).sum();
+        let mut ahead: usize =
+            self.waves.iter().map(|wave| self.share(wave, &chosen, limits.shard).len()).sum();
         let mut done = 0;
         for wave in &self.waves {
+            if limits.interrupted.load(Ordering::Relaxed) {
+                // Nobody waits for the prompts of what is left.
+                let left = self.share(wave, &chosen, limits.shard).len();
+                counts.wanted += left;
+                counts.left += left;
+                continue;
+            }
             // Drafts are of all items: one that is not chosen may have a text from before.
             let drafts: BTreeMap<&str, Draft> = wave
                 .iter()
                 .map(|item| Ok((item.id.as_str(), self.draft(item, &texts)?)))
                 .collect::<Result<_>>()?;
-            let (ready, waiting): (Vec<&Item<'_>>, Vec<&Item<'_>>) = taken(wave, &chosen, limits.shard)
+            let (ready, waiting): (Vec<&Item<'_>>, Vec<&Item<'_>>) = self
+                .share(wave, &chosen, limits.shard)
                 .into_iter()
                 .partition(|item| item.parts.iter().all(|part| !unsettled.contains(part)));
             counts.wanted += waiting.len();
@@ -252,9 +296,9 @@ impl<'a> Plan<'a> {
             }
         };
         let (text, cut) = raw.as_ref().map_or(("", false), |raw| (raw.text.as_str(), raw.cut));
-        let user = template.render(&item.id, &PromptFacts { facts: &facts, text, cut })?;
+        let user = template.render(item.name(), &PromptFacts { facts: &facts, text, cut })?;
         let (model, sampling) = (&self.model, &params.sampling);
-        let job = GenerationJob::new(&item.id, template, user, params.max_tokens, model, sampling);
+        let job = GenerationJob::new(item.name(), template, user, params.max_tokens, model, sampling);
         Ok(Draft { facts, members, job })
     }
 }
@@ -274,7 +318,7 @@ fn taken<'b, 'a>(wave: &'b [Item<'a>], chosen: &BTreeSet<&str>, shard: Shard) ->
             Subject::File(_) | Subject::Module(_) => (item.id.as_str(), "", ""),
         };
         let next = places.len();
-        if shard.takes(*places.entry(prompt).or_insert(next)) {
+        if shard.owns(*places.entry(prompt).or_insert(next)) {
             taken.push(item);
         }
     }

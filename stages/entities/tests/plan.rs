@@ -5,10 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use almanac_artifact::Shard;
 use almanac_entities::{Params, Plan, Prompts, Sources};
 use almanac_inference::{
     Completion, FinishReason, FlushPolicy, GenerateRequest, GenerationCounts, GenerationLimits,
-    GenerationProgress, LanguageModel, LazyModel, ModelIdentity, OpenLedger, PromptTemplate, Shard,
+    GenerationProgress, LanguageModel, LazyModel, ModelIdentity, OpenLedger, PromptTemplate,
 };
 use almanac_tables::{
     ArtifactRole, Edge, EdgeKind, Entity, EntityKind, Explanation, File, FileStatus, GenerationRecord,
@@ -178,6 +179,10 @@ fn ledger(folder: &Path) -> OpenLedger<GenerationRecord> {
 }
 
 fn run(rows: &Rows, folder: &Path, most: usize, shard: Shard) -> Run {
+    run_unless(false, rows, folder, most, shard)
+}
+
+fn run_unless(interrupted: bool, rows: &Rows, folder: &Path, most: usize, shard: Shard) -> Run {
     let (params, prompts) = (params(), prompts());
     let plan = Plan::new(&rows.sources(), &prompts, &identity(), &params);
     let asked: &'static Mutex<Vec<String>> = Box::leak(Box::default());
@@ -185,7 +190,7 @@ fn run(rows: &Rows, folder: &Path, most: usize, shard: Shard) -> Run {
         Ok(Box::new(Echo { identity: identity(), asked }))
     };
     let mut model = LazyModel::new(identity(), load);
-    let interrupted = AtomicBool::new(false);
+    let interrupted = AtomicBool::new(interrupted);
     let limits = GenerationLimits {
         shard,
         deadline: None,
@@ -235,6 +240,28 @@ fn levels_run_in_order_and_deep_folders_first() {
     ];
     assert_eq!(first_lines(&run), expected);
     assert_eq!((run.counts.wanted, run.counts.generated, run.counts.waiting), (8, 8, 0));
+    let ledger = ledger(folder.path());
+    let mut subjects: Vec<&str> = ledger.records().iter().map(|record| record.subject.as_str()).collect();
+    subjects.sort_unstable();
+    let expected = [
+        ".",
+        "CMakeLists.txt",
+        "pic::gather",
+        "pic::push",
+        "src",
+        "src/field",
+        "src/field/field.h",
+        "src/push.cpp",
+    ];
+    assert_eq!(subjects, expected, "what people see of the work");
+}
+
+#[test]
+fn an_interrupted_walk_counts_what_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run_unless(true, &tree(), folder.path(), usize::MAX, Shard::WHOLE);
+    assert!(run.asked.is_empty());
+    assert_eq!((run.counts.wanted, run.counts.left, run.counts.waiting), (8, 8, 0));
 }
 
 #[test]
@@ -292,11 +319,11 @@ fn shards_wait_for_one_another_and_end_with_the_same_rows() {
     let rows = tree();
     run(&rows, whole.path(), usize::MAX, Shard::WHOLE);
     let mut generated = 0;
-    let first = run(&rows, sharded.path(), usize::MAX, Shard { index: 1, count: 2 });
+    let first = run(&rows, sharded.path(), usize::MAX, Shard { number: 2, count: 2 });
     assert!(first.counts.waiting > 0, "folders wait for the files of the other shard");
     generated += first.counts.generated;
-    for index in [0, 1, 0, 1] {
-        generated += run(&rows, sharded.path(), usize::MAX, Shard { index, count: 2 }).counts.generated;
+    for number in [1, 2, 1, 2] {
+        generated += run(&rows, sharded.path(), usize::MAX, Shard { number, count: 2 }).counts.generated;
     }
     assert_eq!(generated, 8, "nothing is generated twice");
     assert_eq!(summaries(&rows, whole.path()), summaries(&rows, sharded.path()));

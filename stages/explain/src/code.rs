@@ -1,7 +1,7 @@
 //! Fits an entity's code into a prompt: whole, as an outline, or its beginning and end.
 
 use almanac_inference::{clip, estimate_tokens};
-use almanac_tables::Entity;
+use almanac_tables::{Entity, OutlinePiece};
 
 /// The code of `entity` in at most `tokens`. `inside` are the callables defined within it.
 pub(crate) fn fit(entity: &Entity, inside: &[&Entity], text: &str, tokens: usize) -> String {
@@ -15,19 +15,11 @@ pub(crate) fn fit(entity: &Entity, inside: &[&Entity], text: &str, tokens: usize
 
 /// The entity with the bodies of what is defined within it left out.
 fn outline(entity: &Entity, inside: &[&Entity], text: &str) -> String {
-    let mut outline = String::new();
-    let mut at = entity.start_byte;
-    for inner in inside {
-        if inner.start_byte < at || inner.end_byte > entity.end_byte {
-            continue;
-        }
-        outline.push_str(text.get(at as usize..inner.start_byte as usize).unwrap_or(""));
-        outline.push_str(&inner.signature);
-        outline.push_str(" { ... }");
-        at = inner.end_byte;
-    }
-    outline.push_str(text.get(at as usize..entity.end_byte as usize).unwrap_or(""));
-    outline
+    let pieces = entity.outline(inside, text).into_iter().map(|piece| match piece {
+        OutlinePiece::Written { text, .. } => text.to_owned(),
+        OutlinePiece::LeftOut(part) => part.without_body(),
+    });
+    pieces.collect()
 }
 
 /// Tokens the mark of a gap needs.

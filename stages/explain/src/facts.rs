@@ -53,7 +53,7 @@ pub(crate) fn render(
     let answer = params.max_tokens.min(template.max_tokens());
     let mut budget = PromptBudget::new(params.context_tokens.saturating_sub(answer));
     budget.spend(template.system());
-    budget.spend(&template.render(&entity.id, &facts)?);
+    budget.spend(&template.render(&entity.qualified_name, &facts)?);
 
     facts.code = fit(entity, inside, text, budget.left());
     budget.spend(&facts.code);
@@ -66,5 +66,5 @@ pub(crate) fn render(
     facts.derived = budget.list(&neighbours.derived(entity), most);
     facts.tests = budget.list(&tests, most);
     facts.includes = budget.list(&neighbours.includes(entity), most);
-    Ok(template.render(&entity.id, &facts)?)
+    Ok(template.render(&entity.qualified_name, &facts)?)
 }

@@ -22,11 +22,14 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         ranks: &context.read("graph")?,
     };
     let plan = Plan::new(&sources, &template, session.model(), &params)?;
-    let (counts, ledger) = session.generate(|tools| {
+    let generated = session.generate(Some(plan.record_keys()), |tools| {
         Ok(plan.generate(tools.most, tools.model, tools.ledger, tools.limits, tools.progress)?)
     })?;
-    let rows = plan.project(&ledger);
-    let outcome = session.outcome(&counts, rows.iter().map(|row| row.status));
+    if let Some(outcome) = session.interruption(&generated) {
+        return Ok(outcome);
+    }
+    let rows = plan.project(generated.ledger());
+    let outcome = session.outcome(&generated, rows.iter().map(|row| row.status));
     output.write(rows)?;
     Ok(outcome)
 }

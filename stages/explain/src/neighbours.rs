@@ -3,41 +3,31 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use almanac_tables::{ArtifactRole, Edge, EdgeKind, Entity, file_node};
+use almanac_tables::{ArtifactRole, Edge, EdgeIndex, EdgeKind, Entity, file_node};
 
 /// Edges by their ends, and entities by their ids.
 pub(crate) struct Neighbours<'a> {
     entities: BTreeMap<&'a str, &'a Entity>,
-    outgoing: BTreeMap<(EdgeKind, &'a str), Vec<&'a Edge>>,
-    incoming: BTreeMap<(EdgeKind, &'a str), Vec<&'a Edge>>,
+    edges: EdgeIndex<'a>,
 }
 
 impl<'a> Neighbours<'a> {
     pub(crate) fn new(entities: &'a [Entity], edges: &'a [Edge], minimum_confidence: f32) -> Self {
-        let mut outgoing: BTreeMap<_, Vec<&Edge>> = BTreeMap::new();
-        let mut incoming: BTreeMap<_, Vec<&Edge>> = BTreeMap::new();
-        for edge in edges.iter().filter(|edge| edge.confidence >= minimum_confidence) {
-            outgoing.entry((edge.kind, edge.source.as_str())).or_default().push(edge);
-            incoming.entry((edge.kind, edge.target.as_str())).or_default().push(edge);
-        }
         let entities = entities.iter().map(|entity| (entity.id.as_str(), entity)).collect();
-        Self { entities, outgoing, incoming }
+        Self { entities, edges: EdgeIndex::new(edges, minimum_confidence) }
     }
 
     /// Declarations that `definition` implements.
-    pub(crate) fn declarations<'b>(
-        &'b self,
-        definition: &'b str,
-    ) -> impl Iterator<Item = &'a Edge> + use<'a, 'b> {
-        Self::edges(&self.outgoing, EdgeKind::Defines, definition)
+    pub(crate) fn declarations<'b>(&'b self, definition: &'b str) -> &'b [&'a Edge] {
+        self.edges.outgoing(EdgeKind::Defines, definition)
     }
 
     /// Callables that call `entity` or its declaration: those of the product, then those of tests.
     pub(crate) fn callers(&self, entity: &Entity) -> (Vec<String>, Vec<String>) {
-        let declarations = self.declarations(&entity.id).map(|edge| edge.target.as_str());
+        let declarations = self.declarations(&entity.id).iter().map(|edge| edge.target.as_str());
         let edges = std::iter::once(entity.id.as_str())
             .chain(declarations)
-            .flat_map(|id| Self::edges(&self.incoming, EdgeKind::Calls, id));
+            .flat_map(|id| self.edges.incoming(EdgeKind::Calls, id).iter().copied());
         let (tests, callers): (Vec<&Edge>, Vec<&Edge>) = edges.partition(|edge| {
             self.entities.get(edge.source.as_str()).is_some_and(|e| e.role == ArtifactRole::Test)
         });
@@ -47,34 +37,25 @@ impl<'a> Neighbours<'a> {
 
     /// Callables that `entity` calls.
     pub(crate) fn callees(&self, entity: &Entity) -> Vec<String> {
-        let edges = Self::edges(&self.outgoing, EdgeKind::Calls, &entity.id).collect();
+        let edges = self.edges.outgoing(EdgeKind::Calls, &entity.id).to_vec();
         self.names(entity, edges, |edge| edge.target.as_str())
     }
 
     /// Classes that derive from `entity`.
     pub(crate) fn derived(&self, entity: &Entity) -> Vec<String> {
-        let edges = Self::edges(&self.incoming, EdgeKind::Inherits, &entity.id).collect();
+        let edges = self.edges.incoming(EdgeKind::Inherits, &entity.id).to_vec();
         self.names(entity, edges, |edge| edge.source.as_str())
     }
 
     /// Files of the tree that the entity's file includes.
     pub(crate) fn includes(&self, entity: &Entity) -> Vec<String> {
         let node = file_node(&entity.path);
-        let mut paths: Vec<String> = Self::edges(&self.outgoing, EdgeKind::Includes, &node)
-            .filter_map(|edge| edge.target.strip_prefix("file:"))
-            .map(str::to_owned)
-            .collect();
+        let includes = self.edges.outgoing(EdgeKind::Includes, &node).iter();
+        let mut paths: Vec<String> =
+            includes.filter_map(|edge| edge.target.strip_prefix("file:")).map(str::to_owned).collect();
         paths.sort();
         paths.dedup();
         paths
-    }
-
-    fn edges<'b>(
-        index: &'b BTreeMap<(EdgeKind, &'b str), Vec<&'a Edge>>,
-        kind: EdgeKind,
-        node: &'b str,
-    ) -> impl Iterator<Item = &'a Edge> + use<'a, 'b> {
-        index.get(&(kind, node)).map_or(&[][..], Vec::as_slice).iter().copied()
     }
 
     /// Qualified names at the far end, surest and most frequent first; never the entity's own.

@@ -1,6 +1,6 @@
 //! What is explained, in which order and with which prompt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use almanac_artifact::Ledger;
 use almanac_inference::{
@@ -64,9 +64,9 @@ impl Plan {
             let inside = inside(entity, &files);
             let text = texts.get(entity.path.as_str()).copied().unwrap_or("");
             let user = render(entity, &inside, text, &neighbours, template, params)?;
-            let (id, most) = (&entity.id, params.max_tokens);
-            let job = GenerationJob::new(id, template, user, most, model, &params.sampling);
-            work.push(Work { entity_id: id.clone(), declarations, job });
+            let (name, most) = (&entity.qualified_name, params.max_tokens);
+            let job = GenerationJob::new(name, template, user, most, model, &params.sampling);
+            work.push(Work { entity_id: entity.id.clone(), declarations, job });
         }
         Ok(Self { work, model: model.clone(), sampling: params.sampling.clone() })
     }
@@ -74,6 +74,11 @@ impl Plan {
     /// The work, most important first.
     pub fn work(&self) -> &[Work] {
         &self.work
+    }
+
+    /// Keys of all records that the plan can use.
+    pub fn record_keys(&self) -> BTreeSet<String> {
+        self.work.iter().map(|work| work.job.record_key.clone()).collect()
     }
 
     /// Generates what the ledger lacks of the `most` most important explanations.
@@ -127,7 +132,7 @@ fn choose<'a>(
     let score = |node: &str| scores.get(node).copied().unwrap_or(0.0);
     // A call may be bound to the declaration of what it means.
     let importance = |entity: &Entity| {
-        let declared = neighbours.declarations(&entity.id).map(|edge| score(&edge.target));
+        let declared = neighbours.declarations(&entity.id).iter().map(|edge| score(&edge.target));
         declared.fold(score(&entity.id), f64::max)
     };
     let mut chosen: Vec<(f64, &Entity)> = sources

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use almanac_artifact::Shard;
 use almanac_explain::{Params, Plan, Sources};
 use almanac_inference::{
     Completion, FinishReason, FlushPolicy, GenerateRequest, GenerationLimits, LanguageModel, LazyModel,
-    ModelIdentity, OpenLedger, PromptTemplate, Shard, estimate_tokens,
+    ModelIdentity, OpenLedger, PromptTemplate, estimate_tokens,
 };
 use almanac_tables::{
     ArtifactRole, Edge, EdgeKind, Entity, EntityKind, GenerationRecord, Rank, RecordStatus, Text,
@@ -121,6 +122,8 @@ fn explains_allowed_kinds_most_important_first() {
     let plan = rows().plan(&params());
     assert_eq!(order(&plan), ["solve", "step", "Solver"]);
     assert_eq!(plan.work()[0].declarations, ["declared"]);
+    // What people see of the work.
+    assert_eq!(plan.work()[0].job.subject, "ns::solve");
 }
 
 #[test]
@@ -238,8 +241,8 @@ fn shards_give_the_rows_of_one_run() {
     let (whole, sharded) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let plan = rows().plan(&params());
     generate(&plan, whole.path(), usize::MAX, Shard::WHOLE);
-    for index in [1, 2, 0] {
-        assert_eq!(generate(&plan, sharded.path(), usize::MAX, Shard { index, count: 3 }), 1);
+    for number in [2, 3, 1] {
+        assert_eq!(generate(&plan, sharded.path(), usize::MAX, Shard { number, count: 3 }), 1);
     }
     let rows = |folder: &Path| plan.project(ledger(folder).records());
     assert_eq!(rows(whole.path()), rows(sharded.path()));

@@ -28,10 +28,12 @@ pub trait LedgerRecord: Table {
     fn supersedes(&self, other: &Self) -> bool;
 }
 
-/// All records of one ledger, by key.
+/// The records of one ledger, by key.
 #[derive(Debug)]
 pub struct Ledger<R> {
     folder: PathBuf,
+    /// Keys of the records that are kept in memory; `None`: all.
+    wanted: Option<BTreeSet<String>>,
     records: BTreeMap<String, R>,
     damaged: Vec<PathBuf>,
 }
@@ -42,7 +44,24 @@ impl<R: LedgerRecord> Ledger<R> {
     /// A file that cannot be read is set aside in [`Ledger::damaged`] and costs only its own
     /// records, which are generated again.
     pub fn open(folder: &Path) -> Result<Self> {
-        let mut ledger = Self { folder: folder.to_owned(), records: BTreeMap::new(), damaged: Vec::new() };
+        Self::read(folder, None)
+    }
+
+    /// Like [`Ledger::open`], with no more than the records of these keys in memory: a ledger keeps
+    /// what was made for every earlier state of a tree, and that is never wanted at once.
+    pub fn open_for(folder: &Path, keys: BTreeSet<String>) -> Result<Self> {
+        Self::read(folder, Some(keys))
+    }
+
+    /// Reads again what is there, for records that other tasks have added since.
+    pub fn reload(&mut self) -> Result<()> {
+        *self = Self::read(&self.folder, self.wanted.take())?;
+        Ok(())
+    }
+
+    fn read(folder: &Path, wanted: Option<BTreeSet<String>>) -> Result<Self> {
+        let (records, damaged) = (BTreeMap::new(), Vec::new());
+        let mut ledger = Self { folder: folder.to_owned(), wanted, records, damaged };
         let mut read = BTreeSet::new();
         let mut gone = false;
         // Other tasks merge their files meanwhile. The merged one is in place before the others go,
@@ -78,6 +97,9 @@ impl<R: LedgerRecord> Ledger<R> {
     }
 
     fn insert(&mut self, record: R) {
+        if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(record.record_key())) {
+            return;
+        }
         match self.records.get(record.record_key()) {
             Some(present) if !record.supersedes(present) => {}
             _ => {
@@ -121,6 +143,11 @@ impl<R: LedgerRecord> Ledger<R> {
             written: Vec::new(),
             rows: PhantomData,
         }
+    }
+
+    /// Takes a record out of the view in memory; it stays in the ledger.
+    pub fn take(&mut self, key: &str) -> Option<R> {
+        self.records.remove(key)
     }
 
     /// Adds a record to the view in memory, as a run does with what it has just written.
@@ -207,8 +234,12 @@ impl<R: LedgerRecord> LedgerWriter<R> {
     /// that merges the same ones, leaves records twice, never not at all.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        let mut merged =
-            Ledger { folder: self.folder.clone(), records: BTreeMap::new(), damaged: Vec::new() };
+        let mut merged = Ledger {
+            folder: self.folder.clone(),
+            wanted: None,
+            records: BTreeMap::new(),
+            damaged: Vec::new(),
+        };
         let mut sources = self.written.clone();
         sources.extend(self.abandoned()?);
         if sources.len() < 2 {

@@ -1,6 +1,6 @@
 //! The folder that holds artifacts, ledgers, refs and run records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -193,6 +193,11 @@ impl Store {
     /// The ledger with this name, such as `explanations`.
     pub fn ledger<R: LedgerRecord>(&self, name: &str) -> Result<Ledger<R>> {
         Ledger::open(&self.ledger_folder(name))
+    }
+
+    /// The ledger with this name, with no more than the records of these keys in memory.
+    pub fn ledger_for<R: LedgerRecord>(&self, name: &str, keys: BTreeSet<String>) -> Result<Ledger<R>> {
+        Ledger::open_for(&self.ledger_folder(name), keys)
     }
 
     /// Moves a ledger out of the way, so that its records are made anew, and gives where it is kept;

@@ -469,6 +469,28 @@ fn a_ledger_survives_writers_side_by_side_and_a_damaged_file() {
 }
 
 #[test]
+fn a_ledger_holds_only_the_records_that_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |names: &[&str]| {
+        let mut writer = Ledger::<Sample>::open(folder.path()).unwrap().writer();
+        names.iter().for_each(|name| writer.append(sample(name, 1)));
+        writer.flush().unwrap();
+    };
+    write(&["old", "one"]);
+    let keys = ["one", "two", "three"].map(str::to_owned).into();
+    let mut ledger = Ledger::<Sample>::open_for(folder.path(), keys).unwrap();
+    let names =
+        |ledger: &Ledger<Sample>| -> Vec<String> { ledger.iter().map(|row| row.name.clone()).collect() };
+    assert_eq!(names(&ledger), ["one"]);
+    write(&["two", "other"]);
+    ledger.reload().unwrap();
+    assert_eq!(names(&ledger), ["one", "two"]);
+    assert_eq!(ledger.take("one"), Some(sample("one", 1)));
+    assert_eq!(names(&ledger), ["two"]);
+    assert_eq!(Ledger::<Sample>::open(folder.path()).unwrap().len(), 4, "nothing is lost");
+}
+
+#[test]
 fn of_two_records_with_one_key_every_reader_keeps_the_same() {
     let folder = tempfile::tempdir().unwrap();
     for order in [[1, 2], [2, 1]] {

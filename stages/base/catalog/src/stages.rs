@@ -96,7 +96,7 @@ pub const ENTITIES: StageSpec = StageSpec {
 pub const EMBED: StageSpec = StageSpec {
     name: "embed",
     artifact: "embeddings",
-    revision: 1,
+    revision: 2,
     summary: "form retrievable chunks and embed them",
     reads: &[FILES, TEXTS, ENTITY_ROWS, EXPLANATIONS, SUMMARIES],
     writes: &[CHUNKS, EMBEDDINGS],

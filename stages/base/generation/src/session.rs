@@ -1,11 +1,12 @@
 //! One run of a stage that generates texts.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use almanac_artifact::Ledger;
+use almanac_artifact::{Ledger, Shard};
 use almanac_inference::{
     GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings, LanguageModel, LazyModel,
-    ModelIdentity, OpenLedger, PromptTemplate, Shard,
+    ModelIdentity, OpenLedger, PromptTemplate,
 };
 use almanac_stage::{Context, Counts, Outcome};
 use almanac_tables::{GenerationRecord, RecordStatus};
@@ -61,32 +62,38 @@ impl<'a> Session<'a> {
     ///
     /// A shard then looks, with what other shards have written meanwhile, whether anything of the
     /// whole selection is left; the last one to finish finds nothing and commits.
+    ///
+    /// Of the ledger only the records of `keys` are read; `None`: all, where keys depend on texts.
     pub fn generate(
         &self,
+        keys: Option<BTreeSet<String>>,
         mut generate: impl FnMut(Tools<'_, '_>) -> miette::Result<GenerationCounts>,
-    ) -> miette::Result<(GenerationCounts, Ledger<GenerationRecord>)> {
-        let records = self.context.ledger::<GenerationRecord>()?;
-        let mut ledger =
-            OpenLedger::new(&self.context.ledger_folder(), records, self.settings.flush_policy());
+    ) -> miette::Result<Generated> {
+        let records: Ledger<GenerationRecord> = match keys {
+            Some(keys) => self.context.ledger_for(keys)?,
+            None => self.context.ledger()?,
+        };
+        let mut ledger = OpenLedger::new(records, self.settings.flush_policy());
         let mut load = || -> almanac_inference::Result<Box<dyn LanguageModel>> {
             Ok(Box::new(self.models.language_model(&self.model.name, self.settings.in_flight)?))
         };
         let mut model = LazyModel::new(self.model.clone(), &mut load);
-        let share = self.context.shard().map_or(Shard::WHOLE, |shard| Shard {
-            index: shard.number as usize - 1,
-            count: shard.count as usize,
-        });
+        let share = self.context.shard().unwrap_or(Shard::WHOLE);
         let mut limits = self.settings.limits(share, self.context.interrupted());
         if self.context.commit_only() {
             limits.deadline = Some(Instant::now());
         }
         let mut bar: Option<Progress> = None;
         let mut shown = 0;
+        let mut failures = Failures::default();
         let mut progress = |now: GenerationProgress<'_>| {
             let bar = bar.get_or_insert_with(|| Progress::start(self.stage, now.total as u64, "records"));
             bar.advance((now.done - shown) as u64);
             bar.set_message(now.subject);
             shown = now.done;
+            if let Some(reason) = now.failure {
+                failures.add(now.subject, reason);
+            }
         };
         let mut counts = generate(Tools {
             most: self.settings.most(),
@@ -112,20 +119,13 @@ impl<'a> Session<'a> {
             })?;
             counts = GenerationCounts { left: whole.left + whole.waiting, waiting: 0, ..done };
         }
-        Ok((counts, ledger.finish()?))
+        Ok(Generated { counts, ledger: ledger.finish()?, failures })
     }
 
     /// How the run ended, given the state of every row that would be written.
-    pub fn outcome(&self, counts: &GenerationCounts, rows: impl Iterator<Item = RecordStatus>) -> Outcome {
-        let mut report = Counts {
-            total: 0,
-            reused: counts.reused as u64,
-            generated: counts.generated as u64,
-            failed: 0,
-            missing: 0,
-            prompt_tokens: counts.prompt_tokens,
-            completion_tokens: counts.completion_tokens,
-        };
+    pub fn outcome(&self, generated: &Generated, rows: impl Iterator<Item = RecordStatus>) -> Outcome {
+        let counts = &generated.counts;
+        let mut report = generated.report();
         for status in rows {
             report.total += 1;
             match status {
@@ -134,11 +134,11 @@ impl<'a> Session<'a> {
                 RecordStatus::Missing => report.missing += 1,
             }
         }
-        if self.context.is_interrupted() {
-            Outcome::Interrupted(report)
-        } else if report.missing == 0 {
+        self.tell_failures(&generated.failures, report.failed);
+        if report.missing == 0 {
             Outcome::Complete(report)
-        } else if self.context.commit_only() {
+        } else if self.context.commit_only() && counts.left + counts.waiting > 0 {
+            // Something within the limits is missing, so no limit explains it.
             Outcome::Gaps(report)
         } else if self.context.shard().is_some() && counts.waiting > 0 {
             Outcome::Blocked(report)
@@ -150,5 +150,93 @@ impl<'a> Session<'a> {
         } else {
             Outcome::Partial(report)
         }
+    }
+
+    /// How a run ended that was to make a share of the records and commit nothing.
+    pub fn share_outcome(&self, generated: &Generated) -> Outcome {
+        let counts = &generated.counts;
+        self.tell_failures(&generated.failures, 0);
+        let report = Counts {
+            total: counts.wanted as u64,
+            failed: counts.failed as u64,
+            missing: (counts.left + counts.waiting) as u64,
+            ..generated.report()
+        };
+        if counts.waiting > 0 { Outcome::Blocked(report) } else { Outcome::Waiting(report) }
+    }
+
+    /// How a run ended that a signal stopped, if one did: without a look at the rows, which nobody
+    /// will read.
+    pub fn interruption(&self, generated: &Generated) -> Option<Outcome> {
+        if !self.context.is_interrupted() {
+            return None;
+        }
+        let counts = &generated.counts;
+        self.tell_failures(&generated.failures, 0);
+        Some(Outcome::Interrupted(Counts {
+            total: counts.wanted as u64,
+            failed: counts.failed as u64,
+            missing: (counts.left + counts.waiting) as u64,
+            ..generated.report()
+        }))
+    }
+
+    /// A failure is kept and does not end the run, but whoever started it must know.
+    fn tell_failures(&self, failures: &Failures, rows: u64) {
+        let stage = self.stage;
+        let again = format!("`almanac build --set {stage}.run.retry_failed=true`");
+        match &failures.first {
+            Some(first) => almanac_terminal::warning(format!(
+                "{} of the texts that {stage} asked for failed, the first on {first}; {again} tries them again, \
+                 and another model may do better",
+                failures.count
+            )),
+            None if rows > 0 => almanac_terminal::note(format!(
+                "{rows} texts of {stage} failed in earlier runs and were not tried again; {again} does"
+            )),
+            None => {}
+        }
+    }
+}
+
+/// What a run came to.
+pub struct Generated {
+    counts: GenerationCounts,
+    ledger: Ledger<GenerationRecord>,
+    failures: Failures,
+}
+
+impl Generated {
+    /// Every record there is now.
+    pub fn ledger(&self) -> &Ledger<GenerationRecord> {
+        &self.ledger
+    }
+
+    /// The part of the report that needs no rows.
+    fn report(&self) -> Counts {
+        Counts {
+            reused: self.counts.reused as u64,
+            generated: self.counts.generated as u64,
+            failed_now: self.failures.count,
+            first_failure: self.failures.first.clone().unwrap_or_default(),
+            prompt_tokens: self.counts.prompt_tokens,
+            completion_tokens: self.counts.completion_tokens,
+            ..Counts::default()
+        }
+    }
+}
+
+/// What failed in this run.
+#[derive(Default)]
+struct Failures {
+    count: u64,
+    /// Subject and reason of the first.
+    first: Option<String>,
+}
+
+impl Failures {
+    fn add(&mut self, subject: &str, reason: &str) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| format!("`{subject}`: {reason}"));
     }
 }

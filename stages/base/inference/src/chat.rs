@@ -1,33 +1,36 @@
 //! Chat models on mistral.rs.
 
+mod engine;
+
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use mistralrs::core::Pipeline;
 use mistralrs::{
-    DeviceMapSetting, GgufModelBuilder, MemoryGpuConfig, Model, PagedAttentionMetaBuilder, RequestBuilder,
-    RequestLike as _, Response, SamplingParams, TextMessageRole, TextModelBuilder, TokenSource,
-    model_builder_trait,
+    Model, Request, RequestBuilder, RequestLike as _, Response, SamplingParams, TextMessageRole,
 };
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc::Sender;
 use tokio::sync::{Mutex, Semaphore};
+use tokio::time::timeout;
 
-use crate::error::{Cause, panic_cause};
-use crate::models::{ModelCatalog, ModelEntry, ModelFormat, ModelRole};
+use crate::engine_panics::{contain, last_words};
+use crate::error::Cause;
+use crate::models::{ModelCatalog, ModelRole};
 use crate::sampling::SeededNoise;
 use crate::{
     Completion, Error, FinishReason, GenerateRequest, LanguageModel, ModelIdentity, Result, batching, device,
-    gguf, models,
+    models,
 };
 
-/// Share of a GPU's memory that is given to the model and its key-value cache.
-const GPU_MEMORY_SHARE: f32 = 0.9;
+/// How often whoever waits for the engine looks whether it was interrupted.
+const LOOK: Duration = Duration::from_millis(100);
 
-/// Above this many bytes the time it takes to check them is worth a line in the log.
-const LARGE_MODEL: u64 = 1 << 30;
+/// How long an engine that ends may take to close what it listens at.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// How a chat model runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,24 +70,26 @@ impl MistralModel {
     ) -> Result<Self> {
         let entry = catalog.get_as(name, ModelRole::Llm)?;
         let started = Instant::now();
-        let paths = verified_files(entry, models_dir)?;
+        let paths = engine::verified_files(entry, models_dir)?;
         let identity = models::identity(entry, models_dir)?;
         let failed = |source: Cause| Error::Load { name: name.to_owned(), source };
         let sequences = if device::IS_CPU { 1 } else { options.sequences.get() };
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().build().map_err(|error| failed(error.into()))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(|error| failed(error.into()))?;
         let folder = entry.folder(models_dir);
         // The engine answers some damaged files with a panic.
-        let (engine, pipeline) =
-            catch_unwind(AssertUnwindSafe(|| runtime.block_on(start(entry, &folder, &paths, sequences))))
-                .map_err(|payload| failed(panic_cause(payload.as_ref())))?
-                .map_err(failed)?;
-        let (context_length, count) = {
-            let pipeline = runtime.block_on(pipeline.lock());
-            let count =
-                token_counter(&*pipeline).ok_or_else(|| failed("the model has no tokenizer".into()))?;
-            (pipeline.get_metadata().max_seq_len, count)
-        };
+        let loaded = contain(|| {
+            let (engine, pipeline) = runtime.block_on(engine::start(entry, &folder, &paths, sequences))?;
+            let (context_length, count) = {
+                let pipeline = runtime.block_on(pipeline.lock());
+                let count = engine::token_counter(&*pipeline).ok_or("the model has no tokenizer")?;
+                (pipeline.get_metadata().max_seq_len, count)
+            };
+            Ok((engine, pipeline, context_length, count))
+        });
+        let (engine, pipeline, context_length, count) = loaded.map_err(failed)?;
         tracing::info!(model = name, seconds = started.elapsed().as_secs_f64(), "model loaded");
         let model = Self {
             identity,
@@ -95,6 +100,8 @@ impl MistralModel {
             turns: Semaphore::new(sequences),
             runtime,
         };
+        // A chat template that does not render would fail every request.
+        model.prompt_tokens(&try_out()).map_err(|error| failed(error.into()))?;
         if sequences > 1 && !batching::is_sound(&model, sequences)? {
             tracing::warn!(model = name, "batches change answers, so one is generated at a time");
             model.turns.forget_permits(sequences - 1);
@@ -104,40 +111,105 @@ impl MistralModel {
 
     /// Tokens of the request's prompt as rendered by the model's chat template.
     pub fn prompt_tokens(&self, request: &GenerateRequest) -> Result<usize> {
+        self.prompt_tokens_until(request, &AtomicBool::new(false))
+    }
+
+    fn prompt_tokens_until(&self, request: &GenerateRequest, interrupted: &AtomicBool) -> Result<usize> {
         let messages = messages(request).messages_ref().to_vec();
-        let pipeline = self.runtime.block_on(self.pipeline.lock());
-        let rendered =
-            pipeline.get_processor().process(&*pipeline, messages, true, true, Some(false), None, Vec::new());
-        match rendered {
-            Ok((tokens, _)) => Ok(tokens.len()),
-            Err(error) => Err(Error::Tokenize { name: self.identity.name.clone(), source: error.into() }),
-        }
+        // The engine holds the pipeline while it computes a step.
+        let pipeline = self.wait(self.pipeline.lock(), interrupted)?;
+        contain(|| {
+            let processor = pipeline.get_processor();
+            let (tokens, _) =
+                processor.process(&*pipeline, messages, true, true, Some(false), None, Vec::new())?;
+            Ok(tokens.len())
+        })
+        .map_err(|source| Error::Tokenize { name: self.identity.name.clone(), source })
+    }
+
+    /// Waits for the engine, but not on after `interrupted` is set.
+    fn wait<T>(&self, work: impl Future<Output = T>, interrupted: &AtomicBool) -> Result<T> {
+        self.runtime.block_on(async {
+            let mut work = std::pin::pin!(work);
+            loop {
+                if interrupted.load(Ordering::Relaxed) {
+                    return Err(Error::Interrupted { name: self.identity.name.clone() });
+                }
+                if let Ok(done) = timeout(LOOK, work.as_mut()).await {
+                    return Ok(done);
+                }
+            }
+        })
     }
 
     fn failed(&self, source: Cause) -> Error {
         Error::Generate { name: self.identity.name.clone(), source }
     }
 
-    /// Takes the answer from the engine piece by piece.
-    fn stream(&self, request: RequestBuilder, on_text: &mut dyn FnMut(&str)) -> Result<Answer> {
-        let mut stream = self
-            .runtime
-            .block_on(self.engine.stream_chat_request(request))
-            .map_err(|error| self.failed(error.into()))?;
-        let mut answer = Answer { text: String::new(), tokens: 0, finish: FinishReason::Length };
+    /// One generation, when its turn comes.
+    fn answer(
+        &self,
+        request: &GenerateRequest,
+        on_text: &mut dyn FnMut(&str),
+        interrupted: &AtomicBool,
+    ) -> Result<Completion> {
+        let _turn =
+            self.wait(self.turns.acquire(), interrupted)?.map_err(|error| self.failed(error.into()))?;
+        let started = Instant::now();
+        let prompt_tokens = self.prompt_tokens_until(request, interrupted)?;
+        if prompt_tokens + request.max_tokens > self.context_length {
+            return Err(Error::ContextOverflow {
+                name: self.identity.name.clone(),
+                prompt: prompt_tokens,
+                answer: request.max_tokens,
+                limit: self.context_length,
+            });
+        }
+        // The engine takes a limit of zero for none.
+        let answer = if request.max_tokens == 0 {
+            Answer::default()
+        } else {
+            self.stream(with_sampling(messages(request), request), on_text, interrupted)?
+        };
+        Ok(Completion {
+            text: answer.text,
+            prompt_tokens,
+            completion_tokens: answer.tokens,
+            seconds: started.elapsed().as_secs_f64(),
+            finish: answer.finish,
+        })
+    }
+
+    /// Takes the answer from the engine piece by piece. When it is interrupted, the stream is dropped,
+    /// and the engine gives the sequence up when it has its next token.
+    fn stream(
+        &self,
+        request: RequestBuilder,
+        on_text: &mut dyn FnMut(&str),
+        interrupted: &AtomicBool,
+    ) -> Result<Answer> {
+        // Where an engine has died, this starts another.
+        let opened = contain(|| {
+            let requests = self.engine.inner().get_sender(None)?;
+            let stream = self.runtime.block_on(self.engine.stream_chat_request(request))?;
+            Ok((requests, stream))
+        });
+        let (requests, mut stream) = opened.map_err(|error| self.failed(error))?;
+        let mut answer = Answer::default();
         loop {
-            let chunk = match self.runtime.block_on(stream.next()) {
+            let chunk = match self.wait(stream.next(), interrupted)? {
                 Some(Response::Chunk(chunk)) => chunk,
                 Some(Response::InternalError(error) | Response::ValidationError(error)) => {
                     return Err(self.failed(error));
                 }
                 Some(Response::ModelError(message, _)) => return Err(self.failed(message.into())),
                 Some(_) => return Err(self.failed("the engine answered out of turn".into())),
-                None => return Err(self.failed("the engine stopped".into())),
+                None => return self.ended_without_a_word(answer, &requests, interrupted),
             };
             let Some(choice) = chunk.choices.into_iter().next() else {
                 continue;
             };
+            answer.tokens += 1;
             if let Some(text) = choice.delta.content.filter(|text| !text.is_empty()) {
                 on_text(&text);
                 answer.text.push_str(&text);
@@ -158,13 +230,37 @@ impl MistralModel {
             }
         }
     }
+
+    /// The engine closed the stream and gave no reason. Either it died, or the last token ended
+    /// inside a character: it then has no text to send, and sends nothing at all.
+    fn ended_without_a_word(
+        &self,
+        answer: Answer,
+        requests: &Sender<Request>,
+        interrupted: &AtomicBool,
+    ) -> Result<Answer> {
+        let has_died = self.wait(timeout(ENDING, requests.closed()), interrupted)?.is_ok();
+        if !has_died {
+            return Ok(answer);
+        }
+        Err(self.failed(match last_words() {
+            Some(words) => format!("the engine panicked: {words}").into(),
+            None => "the engine stopped".into(),
+        }))
+    }
 }
 
-/// What the engine gave.
+/// What the engine gave; cut off unless it says that the model ended it.
 struct Answer {
     text: String,
     tokens: usize,
     finish: FinishReason,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self { text: String::new(), tokens: 0, finish: FinishReason::Length }
+    }
 }
 
 impl LanguageModel for MistralModel {
@@ -177,7 +273,8 @@ impl LanguageModel for MistralModel {
     }
 
     fn count_tokens(&self, text: &str) -> Result<usize> {
-        (self.count)(text).map_err(|source| Error::Tokenize { name: self.identity.name.clone(), source })
+        contain(|| (self.count)(text))
+            .map_err(|source| Error::Tokenize { name: self.identity.name.clone(), source })
     }
 
     fn generate_streaming(
@@ -185,126 +282,23 @@ impl LanguageModel for MistralModel {
         request: &GenerateRequest,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<Completion> {
-        let _turn = self.runtime.block_on(self.turns.acquire()).map_err(|error| self.failed(error.into()))?;
-        let started = Instant::now();
-        let prompt_tokens = self.prompt_tokens(request)?;
-        if prompt_tokens + request.max_tokens > self.context_length {
-            return Err(Error::ContextOverflow {
-                name: self.identity.name.clone(),
-                prompt: prompt_tokens,
-                answer: request.max_tokens,
-                limit: self.context_length,
-            });
-        }
-        // The engine takes a limit of zero for none.
-        let answer = if request.max_tokens == 0 {
-            Answer { text: String::new(), tokens: 0, finish: FinishReason::Length }
-        } else {
-            self.stream(with_sampling(messages(request), request), on_text)?
-        };
-        Ok(Completion {
-            text: answer.text,
-            prompt_tokens,
-            completion_tokens: answer.tokens,
-            seconds: started.elapsed().as_secs_f64(),
-            finish: answer.finish,
-        })
+        self.answer(request, on_text, &AtomicBool::new(false))
+    }
+
+    fn generate_until(&self, request: &GenerateRequest, interrupted: &AtomicBool) -> Result<Completion> {
+        self.answer(request, &mut |_| {}, interrupted)
     }
 }
 
-/// Paths of the model's weights, after everything was checked that can be without the engine.
-fn verified_files(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<PathBuf>> {
-    let folder = entry.folder(models_dir);
-    let bytes: u64 = models::files(entry, models_dir)?
-        .iter()
-        .filter_map(|file| fs_err::metadata(folder.join(&file.name)).ok())
-        .map(|metadata| metadata.len())
-        .sum();
-    if bytes > LARGE_MODEL {
-        tracing::info!(model = entry.name, bytes, "checking the digests of a large model");
+/// The shortest request.
+fn try_out() -> GenerateRequest {
+    GenerateRequest {
+        system: String::new(),
+        user: "A word.".to_owned(),
+        max_tokens: 1,
+        temperature: 0.0,
+        seed: 0,
     }
-    let paths: Vec<_> =
-        models::verify(entry, models_dir)?.into_iter().map(|file| folder.join(file.name)).collect();
-    if entry.format == ModelFormat::Gguf {
-        check_gguf(entry, &paths)?;
-    }
-    Ok(paths)
-}
-
-/// The first file of a split model carries what describes it.
-fn check_gguf(entry: &ModelEntry, paths: &[PathBuf]) -> Result<()> {
-    for (index, path) in paths.iter().enumerate() {
-        let head = gguf::read_head(path)?;
-        let fault = match head.architecture {
-            Some(found) if found != entry.architecture => {
-                Some(format!("it holds architecture `{found}`, the catalogue says `{}`", entry.architecture))
-            }
-            None if index == 0 => Some("it names no architecture".to_owned()),
-            _ if index == 0 && !head.has_chat_template => {
-                Some("it has no chat template, so it is no instruct model".to_owned())
-            }
-            _ => None,
-        };
-        if let Some(fault) = fault {
-            return Err(Error::Gguf { path: path.clone(), fault });
-        }
-    }
-    Ok(())
-}
-
-/// Loads the weights and starts the engine's thread.
-async fn start(
-    entry: &ModelEntry,
-    folder: &Path,
-    paths: &[PathBuf],
-    sequences: usize,
-) -> Result<(Model, Shared), Cause> {
-    let (pipeline, scheduler, config) = match entry.format {
-        ModelFormat::Gguf => {
-            let names: Vec<String> = paths
-                .iter()
-                .filter_map(|path| Some(path.strip_prefix(folder).ok()?.display().to_string()))
-                .collect();
-            let mut builder = GgufModelBuilder::new(folder.display(), names)
-                .with_token_source(TokenSource::None)
-                .with_prefix_cache_n(None)
-                .with_max_num_seqs(sequences);
-            builder = if device::IS_CPU {
-                builder.with_force_cpu().with_device_mapping(DeviceMapSetting::dummy())
-            } else {
-                builder.with_paged_attn(paged_attention()?)
-            };
-            model_builder_trait::build_gguf_pipeline(builder).await?
-        }
-        ModelFormat::Safetensors => {
-            let mut builder = TextModelBuilder::new(folder.display())
-                .with_token_source(TokenSource::None)
-                .with_prefix_cache_n(None)
-                .with_max_num_seqs(sequences);
-            builder = if device::IS_CPU {
-                builder.with_force_cpu().with_device_mapping(DeviceMapSetting::dummy())
-            } else {
-                builder.with_paged_attn(paged_attention()?)
-            };
-            model_builder_trait::build_text_pipeline(builder).await?
-        }
-    };
-    let shared: Shared = pipeline.clone();
-    let engine = model_builder_trait::build_model_from_pipeline(pipeline, scheduler, config).await;
-    Ok((engine, shared))
-}
-
-/// The key-value cache of a GPU, in pages; where there is no such thing the engine ignores it.
-fn paged_attention() -> Result<mistralrs::PagedAttentionConfig, Cause> {
-    Ok(PagedAttentionMetaBuilder::default()
-        .with_gpu_memory(MemoryGpuConfig::Utilization(GPU_MEMORY_SHARE))
-        .build()?)
-}
-
-/// The engine's tokenizer is of another version than the workspace's, so its type stays in here.
-fn token_counter(pipeline: &dyn Pipeline) -> Option<Count> {
-    let tokenizer = pipeline.tokenizer()?;
-    Some(Box::new(move |text| Ok(tokenizer.encode_fast(text, false)?.len())))
 }
 
 fn messages(request: &GenerateRequest) -> RequestBuilder {

@@ -2,15 +2,15 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::encoder::Encoder;
-use crate::error::{Cause, panic_cause};
+use crate::engine_panics::contain;
+use crate::error::Cause;
 use crate::models::{EmbeddingShape, ModelCatalog, ModelFormat, ModelRole, Pooling};
 use crate::tokens::Tokens;
 use crate::{EmbedSide, Embedder, Error, ModelIdentity, Result, device, models};
@@ -80,16 +80,33 @@ impl CandleEmbedder {
         if weights.is_empty() {
             return Err(models::missing(entry, &folder.join("model.safetensors")));
         }
-        let device = device::device().map_err(|error| failed(error.into()))?;
-        let encoder = Encoder::load(&entry.architecture, &folder.join("config.json"), &weights, &device)
-            .map_err(failed)?;
-        check_shape(&shape, &encoder).map_err(|fault| failed(fault.into()))?;
-        let tokens = Tokens::load(&folder.join("tokenizer.json"), shape.max_tokens).map_err(failed)?;
+        let loaded = contain(|| {
+            let device = device::device()?;
+            let encoder = Encoder::load(&entry.architecture, &folder.join("config.json"), &weights, &device)?;
+            let tokens = Tokens::load(&folder.join("tokenizer.json"), shape.max_tokens)?;
+            check_shape(&shape, &encoder, &tokens)?;
+            Ok((encoder, tokens))
+        });
+        let (encoder, tokens) = loaded.map_err(failed)?;
         let pools = (0..options.threads.get())
             .map(|_| ThreadPoolBuilder::new().num_threads(1).build())
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(|error| failed(error.into()))?;
-        Ok(Self { identity, shape, tokens, encoder, pools, memory: MemoryGate::new(options.memory_bytes) })
+        let memory = MemoryGate::new(options.memory_bytes);
+        let embedder = Self { identity, shape, tokens, encoder, pools, memory };
+        // What fits together by its numbers may still not work; better known now than in the middle.
+        contain(|| embedder.try_out()).map_err(failed)?;
+        Ok(embedder)
+    }
+
+    /// Embeds a short text.
+    fn try_out(&self) -> Result<(), Cause> {
+        let job = Job { index: 0, ids: self.tokens.ids("A word.")? };
+        let vectors = self.embed_batch(std::slice::from_ref(&job))?;
+        match vectors.first().map(Vec::len) {
+            Some(length) if length == self.shape.dimension => Ok(()),
+            found => Err(format!("a text got {found:?} numbers, not {}", self.shape.dimension).into()),
+        }
     }
 
     /// Longest first, so that no thread is left alone with a long text at the end.
@@ -100,11 +117,13 @@ impl CandleEmbedder {
         };
         let mut jobs = Vec::with_capacity(texts.len());
         for (index, text) in texts.iter().enumerate() {
-            let ids = if prefix.is_empty() {
-                self.tokens.ids(text)
-            } else {
-                self.tokens.ids(&format!("{prefix}{text}"))
-            };
+            let ids = contain(|| {
+                if prefix.is_empty() {
+                    self.tokens.ids(text)
+                } else {
+                    self.tokens.ids(&format!("{prefix}{text}"))
+                }
+            });
             jobs.push(Job { index, ids: ids.map_err(|source| self.tokenize_error(source))? });
         }
         jobs.sort_by(|a, b| b.ids.len().cmp(&a.ids.len()).then(a.index.cmp(&b.index)));
@@ -158,6 +177,16 @@ impl Embedder for CandleEmbedder {
     }
 
     fn embed(&self, texts: &[String], side: EmbedSide) -> Result<Vec<Vec<f32>>> {
+        let never = AtomicBool::new(false);
+        Ok(self.embed_until(texts, side, &never)?.into_iter().flatten().collect())
+    }
+
+    fn embed_until(
+        &self,
+        texts: &[String],
+        side: EmbedSide,
+        interrupted: &AtomicBool,
+    ) -> Result<Vec<Option<Vec<f32>>>> {
         let jobs = self.jobs(texts, side)?;
         let batches = batches(&jobs, |count, length| {
             count == 1 || (!device::IS_CPU && self.encoder.working_bytes(count, length) <= self.memory.limit)
@@ -166,11 +195,13 @@ impl Embedder for CandleEmbedder {
         let finished = Mutex::new(Vec::with_capacity(batches.len()));
         let work = || {
             while let Some(range) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if interrupted.load(Ordering::Relaxed) {
+                    return;
+                }
                 let jobs = &jobs[range.clone()];
                 let length = jobs.first().map_or(0, |job| job.ids.len());
                 let _held = self.memory.enter(self.encoder.working_bytes(jobs.len(), length));
-                let vectors = catch_unwind(AssertUnwindSafe(|| self.embed_batch(jobs)))
-                    .unwrap_or_else(|payload| Err(panic_cause(payload.as_ref())));
+                let vectors = contain(|| self.embed_batch(jobs));
                 let has_failed = vectors.is_err();
                 finished.lock().unwrap_or_else(PoisonError::into_inner).push((range.start, vectors));
                 if has_failed {
@@ -185,12 +216,12 @@ impl Embedder for CandleEmbedder {
             }
         });
         let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut ordered = vec![Vec::new(); texts.len()];
+        let mut ordered = vec![None; texts.len()];
         for (start, vectors) in finished {
             let vectors =
                 vectors.map_err(|source| Error::Embed { name: self.identity.name.clone(), source })?;
             for (job, vector) in jobs[start..].iter().zip(vectors) {
-                ordered[job.index] = vector;
+                ordered[job.index] = Some(vector);
             }
         }
         Ok(ordered)
@@ -213,8 +244,16 @@ fn batches(jobs: &[Job], fits: impl Fn(usize, usize) -> bool) -> Vec<Range<usize
     batches
 }
 
-/// The catalogue's numbers against those of the weights.
-fn check_shape(shape: &EmbeddingShape, encoder: &Encoder) -> Result<(), String> {
+/// The catalogue's numbers and the tokenizer's against those of the weights.
+fn check_shape(shape: &EmbeddingShape, encoder: &Encoder, tokens: &Tokens) -> Result<(), String> {
+    if let Some(id) = tokens.highest_id()
+        && id as usize >= encoder.vocabulary()
+    {
+        return Err(format!(
+            "the tokenizer has a token {id}, the weights have vectors of {} tokens",
+            encoder.vocabulary()
+        ));
+    }
     if shape.dimension != encoder.hidden() {
         return Err(format!(
             "the catalogue declares vectors of {}, the weights make {}",

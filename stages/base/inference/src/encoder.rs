@@ -8,11 +8,13 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::{bert, nomic_bert};
 
 use crate::error::Cause;
+use crate::hub_config::HubConfig;
 
 /// A loaded encoder.
 pub(crate) struct Encoder {
     network: Network,
     device: Device,
+    vocabulary: usize,
     hidden: usize,
     heads: usize,
     inner: usize,
@@ -32,18 +34,15 @@ impl Encoder {
         weights: &[PathBuf],
         device: &Device,
     ) -> Result<Self, Cause> {
-        let config = fs_err::read_to_string(config)?;
-        let mut tensors = HashMap::new();
-        for path in weights {
-            tensors.extend(candle_core::safetensors::load(path, device)?);
-        }
-        let weights = VarBuilder::from_tensors(tensors, DType::F32, device);
+        let config = HubConfig::read(config)?;
+        let weights = Weights::read(weights, device)?;
         match architecture {
             "bert" => {
-                let config: bert::Config = serde_json::from_str(&config)?;
+                let config: bert::Config = serde_json::from_str(config.text())?;
                 Ok(Self {
-                    network: Network::Bert(bert::BertModel::load(weights, &config)?),
+                    network: Network::Bert(weights.load(|weights| bert::BertModel::load(weights, &config))?),
                     device: device.clone(),
+                    vocabulary: config.vocab_size,
                     hidden: config.hidden_size,
                     heads: config.num_attention_heads,
                     inner: config.intermediate_size,
@@ -51,10 +50,15 @@ impl Encoder {
                 })
             }
             "nomic_bert" => {
-                let config: nomic_bert::Config = serde_json::from_str(&config)?;
+                // The engine's own type would take the sizes of another model.
+                config.require(&["vocab_size", "n_embd", "n_head", "n_layer", "n_inner", "n_positions"])?;
+                let config: nomic_bert::Config = serde_json::from_str(config.text())?;
                 Ok(Self {
-                    network: Network::NomicBert(nomic_bert::NomicBertModel::load(weights, &config)?),
+                    network: Network::NomicBert(
+                        weights.load(|weights| nomic_bert::NomicBertModel::load(weights, &config))?,
+                    ),
                     device: device.clone(),
+                    vocabulary: config.vocab_size,
                     hidden: config.n_embd,
                     heads: config.n_head,
                     inner: config.n_inner,
@@ -63,6 +67,11 @@ impl Encoder {
             }
             other => Err(format!("architecture `{other}` is not one of `bert` and `nomic_bert`").into()),
         }
+    }
+
+    /// Tokens there are vectors for.
+    pub(crate) fn vocabulary(&self) -> usize {
+        self.vocabulary
     }
 
     /// Length of a vector.
@@ -94,5 +103,46 @@ impl Encoder {
         let attention = 3 * self.heads * length * length;
         let layer = length * (2 * self.inner + 6 * self.hidden);
         (4 * texts * (attention + layer)) as u64
+    }
+}
+
+/// The tensors of a model.
+struct Weights {
+    floats: VarBuilder<'static>,
+    /// Names and types of the tensors that hold no real numbers, such as a list of positions.
+    others: Vec<(String, DType)>,
+}
+
+impl Weights {
+    fn read(paths: &[PathBuf], device: &Device) -> Result<Self, Cause> {
+        let mut tensors = HashMap::new();
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().display();
+            let read = candle_core::safetensors::load(path, device);
+            tensors.extend(read.map_err(|error| format!("`{name}` is damaged: {error}"))?);
+        }
+        let is_float = |kind| matches!(kind, DType::F16 | DType::BF16 | DType::F32 | DType::F64);
+        let mut others = Vec::new();
+        tensors.retain(|name, tensor: &mut Tensor| {
+            let kept = is_float(tensor.dtype());
+            if !kept {
+                others.push((name.clone(), tensor.dtype()));
+            }
+            kept
+        });
+        Ok(Self { floats: VarBuilder::from_tensors(tensors, DType::F32, device), others })
+    }
+
+    /// Makes a network of the tensors; one that lacks what it needs says so.
+    fn load<T>(self, make: impl FnOnce(VarBuilder<'static>) -> candle_core::Result<T>) -> Result<T, Cause> {
+        make(self.floats).map_err(|error| {
+            let message = error.to_string();
+            match self.others.iter().find(|(name, _)| message.contains(name.as_str())) {
+                Some((name, kind)) => {
+                    format!("tensor `{name}` is of type {kind:?}, not of real numbers").into()
+                }
+                None => error.into(),
+            }
+        })
     }
 }

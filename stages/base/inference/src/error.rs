@@ -216,6 +216,14 @@ pub enum Error {
         source: Cause,
     },
 
+    /// A generation was given up because the run was interrupted.
+    #[error("generation with model `{name}` was interrupted")]
+    #[diagnostic(code(almanac::retry), help("what was finished before is kept; run it again"))]
+    Interrupted {
+        /// Name of the model.
+        name: String,
+    },
+
     /// A text cannot be tokenised.
     #[error("model `{name}` cannot tokenise the text")]
     #[diagnostic(
@@ -254,14 +262,4 @@ impl From<std::io::Error> for Error {
     fn from(source: std::io::Error) -> Self {
         Self::Io(source)
     }
-}
-
-/// What a panic inside an engine said.
-pub(crate) fn panic_cause(payload: &(dyn std::any::Any + Send)) -> Cause {
-    let words = payload
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| payload.downcast_ref::<&str>().copied())
-        .unwrap_or("no message");
-    format!("the engine panicked: {words}").into()
 }

@@ -3,7 +3,8 @@
 //! What is asked and in which order is decided before; this runner knows neither entities nor
 //! tables beyond [`GenerationRecord`]. An answer that is empty or loops, or a prompt that does not
 //! fit the model, becomes a failed record with its reason. A model that breaks is no property of
-//! the prompt, so it leaves no record, and three in a row end the run.
+//! the prompt, so it leaves no record, and three in a row end the run. Nor does a text that was
+//! interrupted half way leave one.
 
 mod answer_check;
 mod job;
@@ -22,7 +23,7 @@ use almanac_tables::{GenerationRecord, RecordStatus};
 use answer_check::check;
 pub use job::{GenerationJob, Sampling};
 pub use lazy_model::LazyModel;
-pub use limits::{GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings, Shard};
+pub use limits::{GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings};
 pub use open_ledger::{FlushPolicy, OpenLedger};
 
 use crate::{GenerateRequest, LanguageModel};
@@ -85,7 +86,8 @@ pub fn generate(
     if missing.is_empty() || limits.is_over() {
         return Ok(counts);
     }
-    progress(GenerationProgress { subject: "", done: 0, total: missing.len(), counts: &counts });
+    let total = missing.len();
+    progress(GenerationProgress { subject: "", done: 0, total, counts: &counts, failure: None });
     let name = model.identity().name.clone();
     let model = model.get()?;
     let run = Run { model, name: &name, jobs: &missing, sampling, limits };
@@ -109,7 +111,7 @@ fn sort_out<'a>(
     let mut counts = GenerationCounts::default();
     let mut missing = Vec::new();
     for (position, (job, subjects)) in distinct(jobs).into_iter().enumerate() {
-        if !limits.shard.takes(position) {
+        if !limits.shard.owns(position) {
             continue;
         }
         counts.wanted += subjects;
@@ -201,11 +203,14 @@ impl Run<'_> {
                     Outcome::Record(record) => {
                         done += 1;
                         counts.add(&record, self.jobs[at].subjects);
+                        let reason = record.reason.clone();
+                        let failure = (record.status == RecordStatus::Failed).then_some(reason.as_str());
                         if let Err(error) = ledger.put(record) {
                             queue.stop.store(true, Ordering::Relaxed);
                             result = Err(error.into());
                         }
-                        progress(GenerationProgress { subject, done, total: self.jobs.len(), counts });
+                        let total = self.jobs.len();
+                        progress(GenerationProgress { subject, done, total, counts, failure });
                     }
                 }
             }
@@ -242,8 +247,10 @@ impl Run<'_> {
             if record.attempts > missing.attempts_before && self.limits.interrupted.load(Ordering::Relaxed) {
                 return Outcome::Interrupted;
             }
-            let completion = match self.model.generate(&self.request(missing.job, record.attempts)) {
+            let request = self.request(missing.job, record.attempts);
+            let completion = match self.model.generate_until(&request, self.limits.interrupted) {
                 Ok(completion) => completion,
+                Err(crate::Error::Interrupted { .. }) => return Outcome::Interrupted,
                 // A property of prompt and model, not an accident: it would fail again.
                 Err(error @ crate::Error::ContextOverflow { .. }) => {
                     record.reason = error.to_string();
@@ -274,7 +281,7 @@ impl Run<'_> {
         let sampling = self.sampling;
         let first = attempts_before == 0;
         GenerateRequest {
-            system: job.system.clone(),
+            system: job.system.to_string(),
             user: job.user.clone(),
             max_tokens: job.max_tokens,
             temperature: if first { sampling.temperature } else { sampling.retry_temperature },

@@ -1,131 +1,152 @@
-//! A look at the head of a GGUF file, so that a wrong or damaged one is refused in plain words
-//! before the engine gets it.
+//! A look at the head of GGUF files, so that wrong or damaged ones are refused in plain words before
+//! the engine gets them: it answers many with a panic, an endless loop or an absurd allocation.
 
-use std::io::{BufReader, Read as _};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+mod header;
+#[cfg(test)]
+mod tests;
 
-use candle_core::quantized::gguf_file::Content;
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use header::{Header, Value};
 
 use crate::{Error, Result};
 
-/// What the head of a file says.
-#[derive(Debug)]
-pub(crate) struct GgufHead {
-    /// `general.architecture`.
-    pub(crate) architecture: Option<String>,
-    /// Whether a chat template is inside.
-    pub(crate) has_chat_template: bool,
-}
+/// Most positions times head size: the engine makes two tables of half so many numbers.
+const LARGEST_POSITION_TABLE: u64 = 1 << 29;
 
-/// Reads the head and checks that the file is as long as it says.
-pub(crate) fn read_head(path: &Path) -> Result<GgufHead> {
-    let fault = |fault: String| Error::Gguf { path: path.to_path_buf(), fault };
-    let mut file = fs_err::File::open(path)?;
-    let length = file.metadata()?.len();
-    let mut magic = [0; 4];
-    if length < 24 || file.read_exact(&mut magic).is_err() || &magic != b"GGUF" {
-        return Err(fault("it does not begin with `GGUF`".to_owned()));
+/// Checks the files of a model, of which the first carries what describes it, against one another
+/// and against the architecture that the catalogue names.
+pub(crate) fn check(paths: &[PathBuf], architecture: &str) -> Result<()> {
+    let mut whole = Header::default();
+    for (index, path) in paths.iter().enumerate() {
+        let head = header::read(path)?;
+        check_identity(&head, index, architecture).map_err(|fault| refused(path, fault))?;
+        whole.metadata.extend(head.metadata);
+        whole.tensors.extend(head.tensors);
     }
-    let mut reader = BufReader::with_capacity(1 << 20, fs_err::File::open(path)?);
-    // A damaged length makes the reader ask for absurd amounts of memory, which panics.
-    let content = catch_unwind(AssertUnwindSafe(|| Content::read(&mut reader)))
-        .map_err(|_| fault("its head is damaged".to_owned()))?
-        .map_err(|error| fault(format!("its head cannot be read ({error})")))?;
-    let needed = needed_length(&content);
-    if length < needed {
-        return Err(fault(format!("it is truncated, {length} of {needed} bytes are there")));
+    let Some(first) = paths.first() else { return Ok(()) };
+    Described { head: &whole, architecture }.check().map_err(|fault| refused(first, fault))
+}
+
+fn refused(path: &Path, fault: String) -> Error {
+    Error::Gguf { path: path.to_path_buf(), fault }
+}
+
+/// What a file says it is.
+fn check_identity(head: &Header, index: usize, expected: &str) -> Result<(), String> {
+    match head.metadata.get("general.architecture") {
+        Some(Value::Text(found)) if found != expected => {
+            Err(format!("it holds architecture `{found}`, the catalogue says `{expected}`"))
+        }
+        Some(Value::Text(_)) | None if index > 0 => Ok(()),
+        Some(Value::Text(_)) => match head.metadata.get("tokenizer.chat_template") {
+            Some(Value::Text(template)) if !template.trim().is_empty() => Ok(()),
+            _ => Err("it has no chat template, so it is no instruct model".to_owned()),
+        },
+        _ => Err("it names no architecture".to_owned()),
     }
-    let text = |key: &str| content.metadata.get(key).and_then(|value| value.to_string().ok()).cloned();
-    Ok(GgufHead {
-        architecture: text("general.architecture"),
-        has_chat_template: text("tokenizer.chat_template").is_some(),
-    })
 }
 
-/// Where the last tensor ends.
-fn needed_length(content: &Content) -> u64 {
-    content
-        .tensor_infos
-        .values()
-        .map(|tensor| {
-            let dtype = tensor.ggml_dtype;
-            let blocks = tensor.shape.elem_count() / dtype.block_size();
-            content
-                .tensor_data_offset
-                .saturating_add(tensor.offset)
-                .saturating_add((blocks * dtype.type_size()) as u64)
-        })
-        .max()
-        .unwrap_or(content.tensor_data_offset)
+/// All files of a model together.
+struct Described<'a> {
+    head: &'a Header,
+    architecture: &'a str,
 }
 
-#[cfg(test)]
-mod tests {
-    use candle_core::quantized::gguf_file::{Value, write};
-    use candle_core::quantized::{GgmlDType, QTensor};
-    use candle_core::{DType, Device, Tensor};
+impl Described<'_> {
+    fn check(&self) -> Result<(), String> {
+        if self.head.tensors.is_empty() {
+            return Err("it holds no tensors".to_owned());
+        }
+        let layers = self.number("block_count", 1..=10_000)?;
+        self.check_layers(layers)?;
+        let width = self.number("embedding_length", 1..=1 << 20)?;
+        self.check_heads(width)?;
+        self.check_vocabulary(width)
+    }
 
-    use super::*;
+    /// Every layer that is announced must be there, and no other.
+    fn check_layers(&self, layers: u64) -> Result<(), String> {
+        let number = |name: &String| name.strip_prefix("blk.")?.split('.').next()?.parse::<u64>().ok();
+        let found: BTreeSet<u64> = self.head.tensors.keys().filter_map(number).collect();
+        let is_whole = found.len() as u64 == layers && found.last() == Some(&(layers - 1));
+        if is_whole {
+            return Ok(());
+        }
+        Err(format!("it announces {layers} layers and has tensors of {}", found.len()))
+    }
 
-    fn fault(path: &Path) -> String {
-        match read_head(path) {
-            Err(Error::Gguf { fault, .. }) => fault,
-            other => panic!("not a GGUF fault: {other:?}"),
+    /// The sizes of the attention and of the table of positions.
+    fn check_heads(&self, width: u64) -> Result<(), String> {
+        let heads = self.number("attention.head_count", 1..=1 << 16)?;
+        let shared = self.number("attention.head_count_kv", 1..=1 << 16)?;
+        if !heads.is_multiple_of(shared) {
+            return Err(format!("{heads} attention heads cannot share {shared} key and value heads"));
+        }
+        let size = match self.optional("attention.key_length", 1..=1 << 16)? {
+            Some(size) => size,
+            None if width.is_multiple_of(heads) => width / heads,
+            None => return Err(format!("{heads} attention heads cannot divide a width of {width}")),
+        };
+        self.optional("attention.value_length", 1..=1 << 16)?;
+        let turned = self.optional("rope.dimension_count", 1..=size)?.unwrap_or(size);
+        let positions = self.number("context_length", 1..=1 << 32)?;
+        if positions.saturating_mul(turned) > LARGEST_POSITION_TABLE {
+            return Err(format!("a context of {positions} tokens with heads of {turned} fits no memory"));
+        }
+        for name in ["attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"] {
+            let key = self.key(name);
+            match self.head.metadata.get(&key) {
+                None => {}
+                Some(Value::Float(epsilon)) if (0.0..1.0).contains(epsilon) => {}
+                Some(other) => return Err(format!("`{key}` is {other:?}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// The vocabulary must have a row for every token.
+    fn check_vocabulary(&self, width: u64) -> Result<(), String> {
+        let tokens = match self.head.metadata.get("tokenizer.ggml.tokens") {
+            Some(Value::List(tokens)) if *tokens > 0 => *tokens,
+            _ => return Err("it has no tokenizer".to_owned()),
+        };
+        for name in ["bos", "eos"] {
+            let key = format!("tokenizer.ggml.{name}_token_id");
+            if let Some(Value::Unsigned(id)) = self.head.metadata.get(&key)
+                && *id >= tokens
+            {
+                return Err(format!("`{key}` is {id} in a vocabulary of {tokens}"));
+            }
+        }
+        match self.head.tensors.get("token_embd.weight").map(Vec::as_slice) {
+            Some([columns, rows]) if *columns == width && *rows >= tokens => Ok(()),
+            Some(shape) => Err(format!(
+                "`token_embd.weight` has the shape {shape:?}, for a width of {width} and {tokens} tokens"
+            )),
+            None => Err("it lacks the tensor `token_embd.weight`".to_owned()),
         }
     }
 
-    fn written(folder: &Path) -> std::path::PathBuf {
-        let path = folder.join("tiny.gguf");
-        let tensor = Tensor::zeros((32, 32), DType::F32, &Device::Cpu).unwrap();
-        let tensor = QTensor::quantize(&tensor, GgmlDType::Q8_0).unwrap();
-        let architecture = Value::String("llama".to_owned());
-        let mut file = fs_err::File::create(&path).unwrap();
-        write(&mut file, &[("general.architecture", &architecture)], &[("token_embd.weight", &tensor)])
-            .unwrap();
-        path
+    fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.architecture)
     }
 
-    #[test]
-    fn reads_a_whole_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let head = read_head(&written(folder.path())).unwrap();
-        assert_eq!(head.architecture.as_deref(), Some("llama"));
-        assert!(!head.has_chat_template);
+    fn number(&self, name: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+        self.optional(name, range)?.ok_or_else(|| format!("it lacks `{}`", self.key(name)))
     }
 
-    #[test]
-    fn refuses_other_files() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("notes.gguf");
-        fs_err::write(&path, "not a model, but long enough to be looked at").unwrap();
-        assert_eq!(fault(&path), "it does not begin with `GGUF`");
-        fs_err::write(&path, "").unwrap();
-        assert_eq!(fault(&path), "it does not begin with `GGUF`");
-    }
-
-    #[test]
-    fn refuses_truncated_weights() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = written(folder.path());
-        let bytes = fs_err::read(&path).unwrap();
-        // 32 x 32 values in Q8_0 are 32 blocks of 34 bytes.
-        fs_err::write(&path, &bytes[..bytes.len() - 100]).unwrap();
-        let cut = bytes.len() - 100;
-        assert_eq!(fault(&path), format!("it is truncated, {cut} of {} bytes are there", bytes.len()));
-    }
-
-    #[test]
-    fn refuses_a_damaged_head() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = written(folder.path());
-        let bytes = fs_err::read(&path).unwrap();
-        fs_err::write(&path, &bytes[..60]).unwrap();
-        assert!(fault(&path).starts_with("its head"));
-        // The length of the first key, made larger than any memory.
-        let mut absurd = bytes;
-        absurd[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
-        fs_err::write(&path, &absurd).unwrap();
-        assert!(fault(&path).starts_with("its head"));
+    fn optional(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>, String> {
+        let key = self.key(name);
+        match self.head.metadata.get(&key) {
+            None => Ok(None),
+            Some(Value::Unsigned(number)) if range.contains(number) => Ok(Some(*number)),
+            Some(Value::Unsigned(number)) => {
+                Err(format!("`{key}` is {number}, not {} to {}", range.start(), range.end()))
+            }
+            Some(other) => Err(format!("`{key}` is {other:?}, not a number")),
+        }
     }
 }

@@ -20,9 +20,11 @@ mod chat;
 mod device;
 mod embedder;
 mod encoder;
+mod engine_panics;
 mod error;
 mod generation;
 mod gguf;
+mod hub_config;
 pub mod model;
 pub mod models;
 mod prompt;
@@ -35,7 +37,7 @@ pub use embedder::{CandleEmbedder, EmbedderOptions};
 pub use error::{Error, Result};
 pub use generation::{
     FlushPolicy, GenerationCounts, GenerationError, GenerationJob, GenerationLimits, GenerationProgress,
-    GenerationSettings, LazyModel, OpenLedger, Sampling, Shard, generate,
+    GenerationSettings, LazyModel, OpenLedger, Sampling, generate,
 };
 pub use model::{
     Completion, EmbedSide, Embedder, FinishReason, GenerateRequest, LanguageModel, ModelIdentity,

@@ -1,5 +1,7 @@
 //! The two small traits that everything above inference is written against.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::Result;
 
 /// What decides a model's output, for keys and records.
@@ -68,6 +70,12 @@ pub trait LanguageModel: Send + Sync {
     fn generate(&self, request: &GenerateRequest) -> Result<Completion> {
         self.generate_streaming(request, &mut |_| {})
     }
+    /// Generates, and gives up with [`crate::Error::Interrupted`] soon after `interrupted` is set. A model
+    /// that answers at once need not look.
+    fn generate_until(&self, request: &GenerateRequest, interrupted: &AtomicBool) -> Result<Completion> {
+        let _ = interrupted;
+        self.generate(request)
+    }
 }
 
 /// Which side of the search a text is on; models prefix the two differently.
@@ -93,4 +101,15 @@ pub trait Embedder: Send + Sync {
     fn truncate<'a>(&self, text: &'a str, max_tokens: usize) -> Result<&'a str>;
     /// One vector of unit length a text, in the order given. Texts over the window are cut.
     fn embed(&self, texts: &[String], side: EmbedSide) -> Result<Vec<Vec<f32>>>;
+    /// Like [`Self::embed`], but begins no further text once `interrupted` is set; the texts that were
+    /// not embedded have no vector. A model that answers at once need not look.
+    fn embed_until(
+        &self,
+        texts: &[String],
+        side: EmbedSide,
+        interrupted: &AtomicBool,
+    ) -> Result<Vec<Option<Vec<f32>>>> {
+        let _ = interrupted;
+        Ok(self.embed(texts, side)?.into_iter().map(Some).collect())
+    }
 }

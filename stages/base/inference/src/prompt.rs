@@ -3,6 +3,8 @@
 //! A prompt file is TOML between two `+++` lines and a minijinja template after them. The stages
 //! hand in the text of the file; who finds and reads files is not known here.
 
+use std::sync::Arc;
+
 use almanac_artifact::Digest;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
@@ -48,6 +50,14 @@ pub enum PromptError {
         found: String,
     },
 
+    /// The file leaves no room for an answer.
+    #[error("prompt `{mode}` asks for answers of 0 tokens")]
+    #[diagnostic(code(almanac::config), help("set max_tokens in its front matter to what an answer needs"))]
+    NoTokens {
+        /// Prompt mode.
+        mode: String,
+    },
+
     /// The template does not parse.
     #[error("template of prompt `{mode}` does not parse")]
     #[diagnostic(
@@ -91,7 +101,7 @@ pub struct PromptTemplate {
     mode: String,
     version: u32,
     max_tokens: usize,
-    system: String,
+    system: Arc<str>,
     signature: Digest,
     environment: Environment<'static>,
 }
@@ -112,6 +122,9 @@ impl PromptTemplate {
         if front.mode != mode {
             return Err(PromptError::WrongMode { expected: mode.to_owned(), found: front.mode });
         }
+        if front.max_tokens == 0 {
+            return Err(PromptError::NoTokens { mode: front.mode });
+        }
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_trim_blocks(true);
@@ -119,7 +132,7 @@ impl PromptTemplate {
         environment
             .add_template_owned(TEMPLATE, body.to_owned())
             .map_err(|source| PromptError::Template { mode: mode.to_owned(), source })?;
-        let system = front.system.trim().to_owned();
+        let system: Arc<str> = front.system.trim().into();
         let signature = Digest::of(|encoder| {
             encoder.text(mode).u32(front.version).length(front.max_tokens).text(&system).text(body);
         });
@@ -160,6 +173,11 @@ impl PromptTemplate {
     /// System message.
     pub fn system(&self) -> &str {
         &self.system
+    }
+
+    /// The same, to keep with each of very many prompts.
+    pub(crate) fn shared_system(&self) -> Arc<str> {
+        Arc::clone(&self.system)
     }
 
     /// Digest of everything in the file that can change an answer.
@@ -206,6 +224,7 @@ mod tests {
         let parse = |text: &str| PromptTemplate::parse("general", text).unwrap_err();
         assert!(matches!(parse("no front matter"), PromptError::NoFrontMatter { .. }));
         assert!(matches!(parse("+++\nmode = 1\n+++\nx"), PromptError::FrontMatter { .. }));
+        assert!(matches!(parse(&PROMPT.replace("= 90", "= 0")), PromptError::NoTokens { .. }));
         let other = PROMPT.replace("\"general\"", "\"file_level\"");
         assert!(matches!(parse(&other), PromptError::WrongMode { .. }));
         assert!(matches!(parse(&PROMPT.replace("{% endif %}", "")), PromptError::Template { .. }));

@@ -17,13 +17,19 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Reads the tokenizer; `window` is the number of tokens a text may have, special ones included.
     pub(crate) fn load(path: &Path, window: usize) -> Result<Self, Cause> {
-        let mut whole = Tokenizer::from_file(path)?;
+        let mut whole =
+            Tokenizer::from_file(path).map_err(|error| format!("`tokenizer.json` is damaged: {error}"))?;
         whole.with_padding(None);
         whole.with_truncation(None)?;
         let mut windowed = whole.clone();
         windowed
             .with_truncation(Some(TruncationParams { max_length: window, ..TruncationParams::default() }))?;
         Ok(Self { whole, windowed })
+    }
+
+    /// The highest id that a text can get.
+    pub(crate) fn highest_id(&self) -> Option<u32> {
+        self.whole.get_vocab(true).into_values().max()
     }
 
     /// Tokens of `text` without special ones.

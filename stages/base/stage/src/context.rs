@@ -1,6 +1,6 @@
 //! What a stage is given and what it gives back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,14 +90,15 @@ impl Context {
 
     /// The stage's ledger.
     pub fn ledger<R: LedgerRecord>(&self) -> miette::Result<Ledger<R>> {
-        let name = self.spec.ledger.unwrap_or(self.spec.name);
-        let ledger = self.store.ledger(name)?;
-        for path in ledger.damaged() {
-            almanac_terminal::warning(format!(
-                "ledger file {} is damaged; its records are generated again",
-                path.display()
-            ));
-        }
+        let ledger = self.store.ledger(self.spec.ledger.unwrap_or(self.spec.name))?;
+        warn_of_damage(&ledger);
+        Ok(ledger)
+    }
+
+    /// The stage's ledger, with no more than the records of these keys in memory.
+    pub fn ledger_for<R: LedgerRecord>(&self, keys: BTreeSet<String>) -> miette::Result<Ledger<R>> {
+        let ledger = self.store.ledger_for(self.spec.ledger.unwrap_or(self.spec.name), keys)?;
+        warn_of_damage(&ledger);
         Ok(ledger)
     }
 
@@ -162,5 +163,14 @@ impl Output {
     /// What decides this output.
     pub fn parts(&self) -> &almanac_artifact::KeyParts {
         &self.parts
+    }
+}
+
+fn warn_of_damage<R: LedgerRecord>(ledger: &Ledger<R>) {
+    for path in ledger.damaged() {
+        almanac_terminal::warning(format!(
+            "ledger file {} is damaged; its records are generated again",
+            path.display()
+        ));
     }
 }

@@ -1,19 +1,24 @@
 //! Every table of the store, once.
 //!
-//! A table is one Rust type here; its columns are named nowhere else. The crate knows what rows
+//! A table is one Rust type here; its columns are named nowhere else. [`EdgeIndex`] and
+//! [`Entity::outline`] are the two ways to read rows that several stages share. The crate knows what rows
 //! mean and must not know where they are kept, who computes them or how they are used.
 
 mod chunks;
+mod edge_index;
 mod graph;
 mod kinds;
+mod outline;
 mod records;
 mod sources;
 
 pub use chunks::{Chunk, Embedding};
+pub use edge_index::EdgeIndex;
 pub use graph::{Edge, Module, Rank, file_node, folder_node, namespace_node};
 pub use kinds::{
     ArtifactRole, EdgeKind, EntityKind, EntityLevel, FileStatus, Language, ModuleKind, RecordStatus,
     ReferenceKind, Resolution, SourceType,
 };
+pub use outline::OutlinePiece;
 pub use records::{EmbeddingRecord, Explanation, GenerationRecord, Summary};
 pub use sources::{Entity, File, Reference, Text};

@@ -27,7 +27,7 @@ table! {
         completion_tokens: u32,
         /// Seconds it took.
         seconds: f32,
-        /// Entity it was generated for first, for people reading the ledger.
+        /// Name of what it was generated for first, for people reading the ledger.
         subject: String,
     }
 }

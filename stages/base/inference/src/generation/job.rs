@@ -1,5 +1,7 @@
 //! What is asked of a model, and the key of its answer.
 
+use std::sync::Arc;
+
 use almanac_artifact::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +32,7 @@ pub struct GenerationJob {
     /// Prompt mode.
     pub prompt: String,
     /// System message.
-    pub system: String,
+    pub system: Arc<str>,
     /// User message.
     pub user: String,
     /// Limit on generated tokens.
@@ -66,7 +68,7 @@ impl GenerationJob {
         Self {
             subject: subject.to_owned(),
             prompt: template.mode().to_owned(),
-            system: template.system().to_owned(),
+            system: template.shared_system(),
             user,
             max_tokens,
             record_key: record_key.to_string(),

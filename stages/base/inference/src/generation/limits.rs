@@ -3,29 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use almanac_artifact::Shard;
 use almanac_tables::{GenerationRecord, RecordStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::FlushPolicy;
-
-/// Which part of the work a task takes: every `count`-th, from `index`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// Own number, from 0.
-    pub index: usize,
-    /// Number of tasks.
-    pub count: usize,
-}
-
-impl Shard {
-    /// The only task.
-    pub const WHOLE: Self = Self { index: 0, count: 1 };
-
-    /// Whether the item at `position` is this task's.
-    pub fn takes(&self, position: usize) -> bool {
-        position % self.count.max(1) == self.index
-    }
-}
 
 /// What bounds a run.
 #[derive(Debug, Clone, Copy)]
@@ -151,6 +133,8 @@ pub struct GenerationProgress<'a> {
     pub total: usize,
     /// Counts so far.
     pub counts: &'a GenerationCounts,
+    /// Why what was generated last has failed, if it has.
+    pub failure: Option<&'a str>,
 }
 
 impl GenerationCounts {

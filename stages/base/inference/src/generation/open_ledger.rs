@@ -1,6 +1,6 @@
 //! A ledger that a run reads and adds to, flushed often enough that a kill loses little.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use almanac_artifact::{Ledger, LedgerRecord, LedgerWriter, Result};
@@ -17,7 +17,6 @@ pub struct FlushPolicy {
 /// What is in a ledger, with what this run adds.
 #[derive(Debug)]
 pub struct OpenLedger<R: LedgerRecord> {
-    folder: PathBuf,
     ledger: Ledger<R>,
     writer: LedgerWriter<R>,
     policy: FlushPolicy,
@@ -27,13 +26,13 @@ pub struct OpenLedger<R: LedgerRecord> {
 impl<R: LedgerRecord> OpenLedger<R> {
     /// Reads the ledger in `folder`.
     pub fn open(folder: &Path, policy: FlushPolicy) -> Result<Self> {
-        Ok(Self::new(folder, Ledger::open(folder)?, policy))
+        Ok(Self::new(Ledger::open(folder)?, policy))
     }
 
-    /// A `ledger` that was read from `folder`.
-    pub fn new(folder: &Path, ledger: Ledger<R>, policy: FlushPolicy) -> Self {
+    /// A `ledger` that was read.
+    pub fn new(ledger: Ledger<R>, policy: FlushPolicy) -> Self {
         let writer = ledger.writer();
-        Self { folder: folder.to_owned(), ledger, writer, policy, flushed: Instant::now() }
+        Self { ledger, writer, policy, flushed: Instant::now() }
     }
 
     /// The records, for a projection.
@@ -64,8 +63,7 @@ impl<R: LedgerRecord> OpenLedger<R> {
     /// Reads again what is there, for records that other tasks have added since.
     pub fn reload(&mut self) -> Result<()> {
         self.flush()?;
-        self.ledger = Ledger::open(&self.folder)?;
-        Ok(())
+        self.ledger.reload()
     }
 
     /// Flushes, merges this run's files into one and gives back the records.

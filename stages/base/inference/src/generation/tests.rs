@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use almanac_artifact::Shard;
+
 use super::*;
 use crate::{Completion, FinishReason, ModelIdentity, PromptTemplate};
 
@@ -60,6 +62,11 @@ impl LanguageModel for &'static Scripted {
         match answer {
             "break" => Err(model_error()),
             "overflow" => Err(overflow()),
+            "signal" => {
+                // As a model that looks while it generates.
+                self.interrupted.store(true, Ordering::Relaxed);
+                Err(crate::Error::Interrupted { name: "scripted".into() })
+            }
             "loop" => Ok(completion(&"again and again ".repeat(20))),
             answer => Ok(completion(answer)),
         }
@@ -130,6 +137,15 @@ impl Setup {
     }
 
     fn run(&self, folder: &Path, jobs: &[GenerationJob]) -> Result<GenerationCounts, GenerationError> {
+        self.run_told(folder, jobs, &mut |_| {})
+    }
+
+    fn run_told(
+        &self,
+        folder: &Path,
+        jobs: &[GenerationJob],
+        progress: &mut dyn FnMut(GenerationProgress<'_>),
+    ) -> Result<GenerationCounts, GenerationError> {
         let model = self.model;
         let mut lazy = LazyModel::new(identity(), move || Ok(Box::new(model)));
         let limits = GenerationLimits {
@@ -141,7 +157,7 @@ impl Setup {
         };
         let jobs: Vec<&GenerationJob> = jobs.iter().collect();
         let mut ledger = open(folder);
-        generate(&jobs, &mut lazy, &mut ledger, &sampling(), &limits, &mut |_| {})
+        generate(&jobs, &mut lazy, &mut ledger, &sampling(), &limits, progress)
     }
 }
 
@@ -253,12 +269,42 @@ fn an_interruption_stops_taking_work_and_keeps_what_is_done() {
 }
 
 #[test]
+fn a_text_that_is_interrupted_half_way_leaves_no_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs(&["answer number one", "|signal", "answer number three"]);
+    let setup = Setup::new();
+    let counts = setup.run(folder.path(), &jobs).unwrap();
+    assert_eq!((counts.generated, counts.failed, counts.left), (1, 0, 2));
+    assert_eq!(setup.model.asked(), ["answer number one", "|signal", "|signal"]);
+    let ledger = open(folder.path());
+    assert_eq!(ledger.records().len(), 1);
+    assert!(ledger.get(&jobs[0].record_key).is_some());
+}
+
+#[test]
+fn progress_tells_names_and_why_something_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs(&["answer number one", "||", "overflow"]);
+    let mut told = Vec::new();
+    Setup::new()
+        .run_told(folder.path(), &jobs, &mut |now| {
+            told.push((now.subject.to_owned(), now.failure.map(str::to_owned)));
+        })
+        .unwrap();
+    let failures: Vec<Option<&str>> = told.iter().map(|(_, failure)| failure.as_deref()).collect();
+    assert_eq!(failures[..3], [None, None, Some("the answer is empty")]);
+    assert!(failures[3].unwrap().contains("1000"));
+    let subjects: Vec<&str> = told.iter().map(|(subject, _)| subject.as_str()).collect();
+    assert_eq!(subjects, ["", "subject 0", "subject 1", "subject 2"]);
+}
+
+#[test]
 fn shards_in_any_order_and_any_number_make_the_whole() {
     let (sharded, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let jobs = jobs(&GOOD);
-    for (index, count) in [(2, 3), (0, 2), (1, 2), (0, 3)] {
+    for (number, count) in [(3, 3), (1, 2), (2, 2), (1, 3)] {
         let mut setup = Setup::new();
-        (setup.shard, setup.in_flight) = (Shard { index, count }, 2);
+        (setup.shard, setup.in_flight) = (Shard { number, count }, 2);
         setup.run(sharded.path(), &jobs).unwrap();
     }
     Setup::new().run(whole.path(), &jobs).unwrap();
@@ -301,10 +347,10 @@ fn two_subjects_with_one_prompt_share_a_record_and_a_shard() {
     let counts = interrupted.run(folder.path(), &jobs).unwrap();
     assert_eq!((counts.wanted, counts.generated, counts.reused, counts.left), (3, 0, 0, 3));
     let mut setup = Setup::new();
-    setup.shard = Shard { index: 0, count: 2 };
+    setup.shard = Shard { number: 1, count: 2 };
     let counts = setup.run(folder.path(), &jobs).unwrap();
     assert_eq!((counts.wanted, counts.generated, counts.reused, counts.left), (2, 1, 1, 0));
-    setup.shard.index = 1;
+    setup.shard.number = 2;
     let counts = setup.run(folder.path(), &jobs).unwrap();
     assert_eq!((counts.wanted, counts.generated, counts.reused, counts.left), (1, 1, 0, 0));
     assert_eq!(setup.model.asked(), ["the same answer", "another answer"]);

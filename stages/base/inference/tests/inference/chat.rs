@@ -4,10 +4,16 @@ use fs_err as fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use almanac_inference::models::ModelCatalog;
 use almanac_inference::{ChatOptions, Error, FinishReason, GenerateRequest, LanguageModel, MistralModel};
+use candle_core::quantized::gguf_file::{Value as Written, write};
+use candle_core::quantized::{GgmlDType, QTensor};
+use candle_core::{DType, Device, Tensor};
 use miette::Diagnostic as _;
+use serde_json::{Value, json};
 
 use crate::{models_dir, shipped, tiny};
 
@@ -112,6 +118,30 @@ fn stops_at_the_limit() {
     assert_eq!(none.completion_tokens, 0);
 }
 
+/// Thousands of tokens would take minutes: only an engine that is given up at once lets this end.
+#[test]
+fn a_generation_that_is_interrupted_is_given_up() {
+    let model = smollm();
+    let before = model.generate(&ask("What is the capital of France?", 40)).unwrap().text;
+    let long = ask(&"Tell a very long story about a mesh. ".repeat(20), 6000);
+    let interrupted = AtomicBool::new(false);
+    let error = std::thread::scope(|scope| {
+        let running = scope.spawn(|| model.generate_until(&long, &interrupted).unwrap_err());
+        // Another one waits for its turn, and is given up as well.
+        let waiting = scope.spawn(|| model.generate_until(&long, &interrupted).unwrap_err());
+        std::thread::sleep(Duration::from_millis(500));
+        interrupted.store(true, Ordering::Relaxed);
+        assert!(matches!(waiting.join().unwrap(), Error::Interrupted { .. }));
+        running.join().unwrap()
+    });
+    assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+    assert_eq!(error.code().unwrap().to_string(), "almanac::retry");
+    let already = model.generate_until(&ask("Hello", 5), &interrupted).unwrap_err();
+    assert!(matches!(already, Error::Interrupted { .. }), "{already}");
+    // The engine goes on, and says what it said.
+    assert_eq!(model.generate(&ask("What is the capital of France?", 40)).unwrap().text, before);
+}
+
 #[test]
 fn refuses_what_does_not_fit() {
     let model = smollm();
@@ -141,6 +171,84 @@ fn safetensors_of_random_weights() {
     assert_eq!(first.text, model.generate(&request).unwrap().text);
     let error = model.generate(&ask("mesh", 64)).unwrap_err();
     assert!(matches!(error, Error::ContextOverflow { limit: 64, .. }), "{error}");
+}
+
+/// The engine would divide by zero, allocate for ever, or panic on most of these.
+#[test]
+fn safetensors_with_impossible_configs_are_refused() {
+    for (key, value, words) in [
+        ("num_attention_heads", json!(0), "`num_attention_heads` in `config.json` is 0"),
+        ("num_attention_heads", json!(5), "5 attention heads cannot divide a width of 32"),
+        ("num_key_value_heads", json!(0), "`num_key_value_heads` in `config.json` is 0"),
+        ("num_hidden_layers", json!(1_000_000_000), "is 1000000000"),
+        ("max_position_embeddings", json!(1_u64 << 40), "is 1099511627776"),
+        ("hidden_size", json!(0), "`hidden_size` in `config.json` is 0"),
+        ("num_hidden_layers", json!(3), "layers.2"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        tiny::llama(folder.path());
+        let path = folder.path().join("config.json");
+        let mut config: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        config[key] = value.clone();
+        fs::write(&path, config.to_string()).unwrap();
+        let cause = refused_folder(folder.path());
+        assert!(cause.contains(words), "{key} {value}: {cause}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    tiny::llama(folder.path());
+    fs::write(folder.path().join("config.json"), "<html>").unwrap();
+    assert!(refused_folder(folder.path()).contains("config.json"));
+    tiny::llama(folder.path());
+    let weights = folder.path().join("model.safetensors");
+    let bytes = fs::read(&weights).unwrap();
+    fs::write(&weights, &bytes[..bytes.len() / 2]).unwrap();
+    refused_folder(folder.path());
+    tiny::llama(folder.path());
+    fs::write(folder.path().join("tokenizer.json"), "{").unwrap();
+    refused_folder(folder.path());
+}
+
+/// Why the model in `folder` is refused, as one of bad data.
+#[track_caller]
+fn refused_folder(folder: &Path) -> String {
+    let models = tempfile::tempdir().unwrap();
+    let catalog = tiny::catalog(folder, "llama", "");
+    let error =
+        MistralModel::load(&catalog, "tiny", models.path(), &options(1)).err().expect("loading fails");
+    assert!(matches!(error, Error::Load { .. }), "{error}");
+    assert_eq!(error.code().unwrap().to_string(), "almanac::data");
+    std::error::Error::source(&error).expect("a cause").to_string()
+}
+
+/// Heads that pass every check and lack what the engine wants: whatever it does, it is an error.
+#[test]
+fn a_panic_of_the_engine_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.gguf");
+    let keys: [(&str, Written); 10] = [
+        ("general.architecture", Written::String("llama".to_owned())),
+        ("tokenizer.chat_template", Written::String("{{ messages }}".to_owned())),
+        // No texts, though a list of the right length.
+        ("tokenizer.ggml.tokens", Written::Array(vec![Written::U32(7); 32])),
+        ("tokenizer.ggml.model", Written::String("gpt2".to_owned())),
+        ("llama.block_count", Written::U32(1)),
+        ("llama.context_length", Written::U32(64)),
+        ("llama.embedding_length", Written::U32(32)),
+        ("llama.attention.head_count", Written::U32(2)),
+        ("llama.attention.head_count_kv", Written::U32(2)),
+        ("split.count", Written::String("many".to_owned())),
+    ];
+    let keys: Vec<(&str, &Written)> = keys.iter().map(|(key, value)| (*key, value)).collect();
+    let tensor = Tensor::zeros((32, 32), DType::F32, &Device::Cpu).unwrap();
+    let tensor = QTensor::quantize(&tensor, GgmlDType::Q8_0).unwrap();
+    let tensors = [("token_embd.weight", &tensor), ("blk.0.attn_q.weight", &tensor)];
+    write(&mut fs::File::create(&path).unwrap(), &keys, &tensors).unwrap();
+    let models = folder.path().join("models");
+    let error =
+        MistralModel::load(&local(&path, ""), "mine", &models, &options(1)).err().expect("loading fails");
+    assert!(matches!(error, Error::Load { .. }), "{error}");
+    let cause = std::error::Error::source(&error).expect("a cause").to_string();
+    assert!(cause.starts_with("the engine panicked"), "{cause}");
 }
 
 fn local(path: &Path, digest: &str) -> ModelCatalog {

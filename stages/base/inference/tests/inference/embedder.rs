@@ -2,8 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 use almanac_inference::{CandleEmbedder, EmbedSide, Embedder, EmbedderOptions, Error};
+use candle_core::{DType, Device, Tensor};
+use miette::Diagnostic as _;
+use serde_json::{Value, json};
 
 use crate::{models_dir, shipped, tiny};
 
@@ -174,26 +178,182 @@ fn nomic_bert_of_random_weights() {
     assert_ne!(model.identity().digest, bare.identity().digest);
 }
 
+/// A tiny model in a folder, for tests that damage it.
+struct Damaged {
+    folder: tempfile::TempDir,
+    models: tempfile::TempDir,
+}
+
+impl Damaged {
+    fn bert() -> Self {
+        let damaged = Self { folder: tempfile::tempdir().unwrap(), models: tempfile::tempdir().unwrap() };
+        tiny::bert(damaged.folder.path());
+        damaged
+    }
+
+    fn nomic() -> Self {
+        let damaged = Self { folder: tempfile::tempdir().unwrap(), models: tempfile::tempdir().unwrap() };
+        tiny::nomic_bert(damaged.folder.path());
+        damaged
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Sets a key of a JSON file; null removes it.
+    fn set(&self, file: &str, key: &str, value: Value) -> &Self {
+        let mut document: Value =
+            serde_json::from_str(&fs_err::read_to_string(self.path(file)).unwrap()).unwrap();
+        match value {
+            Value::Null => drop(document.as_object_mut().unwrap().remove(key)),
+            value => document[key] = value,
+        }
+        fs_err::write(self.path(file), document.to_string()).unwrap();
+        self
+    }
+
+    /// Writes the weights anew with one tensor changed.
+    fn tensor(&self, name: &str, change: impl Fn(&Tensor) -> Tensor) -> &Self {
+        let path = self.path("model.safetensors");
+        let mut tensors = candle_core::safetensors::load(&path, &Device::Cpu).unwrap();
+        let changed = change(&tensors[name]);
+        tensors.insert(name.to_owned(), changed);
+        candle_core::safetensors::save(&tensors, &path).unwrap();
+        self
+    }
+
+    fn load(&self, architecture: &str, shape: &str) -> Result<CandleEmbedder, Error> {
+        let catalog = tiny::catalog(self.folder.path(), architecture, shape);
+        CandleEmbedder::load(&catalog, "tiny", self.models.path(), &options(1))
+    }
+
+    /// The cause of a refusal, which is one of bad data.
+    #[track_caller]
+    fn cause(&self, architecture: &str, shape: &str) -> String {
+        let error = self.load(architecture, shape).err().expect("loading fails");
+        assert!(matches!(error, Error::Load { .. }), "{error}");
+        assert_eq!(error.code().unwrap().to_string(), "almanac::data");
+        std::error::Error::source(&error).expect("a cause").to_string()
+    }
+}
+
 #[test]
 fn wrong_files_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    tiny::bert(folder.path());
-    let models = tempfile::tempdir().unwrap();
-    let load = |architecture: &str, shape: &str| {
-        let catalog = tiny::catalog(folder.path(), architecture, shape);
-        CandleEmbedder::load(&catalog, "tiny", models.path(), &options(1)).err().expect("loading fails")
-    };
-    let cause = |error: Error| {
-        let source = std::error::Error::source(&error).expect("a cause");
-        source.to_string()
-    };
+    let damaged = Damaged::bert();
     let wider = SHAPE.replace("dimension = 16", "dimension = 32");
-    assert!(cause(load("bert", &wider)).contains("vectors of 32, the weights make 16"));
-    assert!(cause(load("modernbert", SHAPE)).contains("`modernbert`"));
-    assert!(matches!(load("nomic_bert", SHAPE), Error::Load { .. }));
-    fs_err::write(folder.path().join("model.safetensors"), "damaged").unwrap();
-    assert!(matches!(load("bert", SHAPE), Error::Load { .. }));
-    fs_err::remove_file(folder.path().join("tokenizer.json")).unwrap();
-    let error = load("bert", SHAPE);
+    assert!(damaged.cause("bert", &wider).contains("vectors of 32, the weights make 16"));
+    assert!(damaged.cause("modernbert", SHAPE).contains("`modernbert`"));
+    assert!(damaged.cause("nomic_bert", SHAPE).contains("lacks `n_embd`"));
+    fs_err::remove_file(damaged.path("tokenizer.json")).unwrap();
+    let error = damaged.load("bert", SHAPE).err().expect("loading fails");
     assert!(error.to_string().contains("tokenizer.json"), "{error}");
+    assert_eq!(error.code().unwrap().to_string(), "almanac::unavailable");
+}
+
+#[test]
+fn configs_that_no_model_has_are_refused() {
+    for (key, value, words) in [
+        ("hidden_size", json!(0), "`hidden_size` in `config.json` is 0"),
+        ("hidden_size", json!(32), "shape mismatch"),
+        ("hidden_size", Value::Null, "hidden_size"),
+        ("num_attention_heads", json!(0), "`num_attention_heads` in `config.json` is 0"),
+        ("num_attention_heads", json!(3), "3 attention heads cannot divide a width of 16"),
+        ("num_hidden_layers", json!(1_000_000_000), "is 1000000000"),
+        ("num_hidden_layers", json!(3), "layer.2"),
+        ("num_hidden_layers", json!("two"), "is \"two\""),
+        ("intermediate_size", json!(1_u64 << 40), "is 1099511627776"),
+        ("max_position_embeddings", json!(1_u64 << 40), "is 1099511627776"),
+        ("max_position_embeddings", json!(32), "shape mismatch"),
+        ("vocab_size", json!(11), "shape mismatch"),
+        ("type_vocab_size", json!(0), "shape mismatch"),
+        ("hidden_act", json!("swish"), "swish"),
+    ] {
+        let cause = Damaged::bert().set("config.json", key, value.clone()).cause("bert", SHAPE);
+        assert!(cause.contains(words), "{key} {value}: {cause}");
+    }
+    for (key, value, words) in [
+        ("n_head", json!(0), "`n_head` in `config.json` is 0"),
+        ("n_embd", Value::Null, "lacks `n_embd`"),
+        ("n_positions", json!(1_u64 << 30), "is 1073741824"),
+    ] {
+        let cause = Damaged::nomic().set("config.json", key, value.clone()).cause("nomic_bert", SHAPE);
+        assert!(cause.contains(words), "{key} {value}: {cause}");
+    }
+    let damaged = Damaged::bert();
+    for text in ["", "<html>please log in</html>", "[]", "{", "\u{0}\u{0}"] {
+        fs_err::write(damaged.path("config.json"), text).unwrap();
+        assert!(damaged.cause("bert", SHAPE).contains("config.json"), "{text}");
+    }
+}
+
+#[test]
+fn weights_that_are_damaged_are_refused() {
+    let damaged = Damaged::bert();
+    let bytes = fs_err::read(damaged.path("model.safetensors")).unwrap();
+    let mut cuts = vec![0, 7, 8, 9, 200];
+    cuts.extend([bytes.len() / 2, bytes.len() - 1]);
+    for cut in cuts {
+        fs_err::write(damaged.path("model.safetensors"), &bytes[..cut]).unwrap();
+        let cause = damaged.cause("bert", SHAPE);
+        assert!(cause.contains("`model.safetensors` is damaged"), "{cut}: {cause}");
+    }
+    // A header of more bytes than there is memory.
+    let absurd = [&u64::MAX.to_le_bytes()[..], &bytes[8..]].concat();
+    fs_err::write(damaged.path("model.safetensors"), absurd).unwrap();
+    assert!(damaged.cause("bert", SHAPE).contains("`model.safetensors` is damaged"));
+
+    let words = "embeddings.word_embeddings.weight";
+    let integers = Damaged::bert();
+    integers.tensor(words, |tensor| tensor.to_dtype(DType::I64).unwrap());
+    assert!(integers.cause("bert", SHAPE).contains("is of type I64"), "{}", integers.cause("bert", SHAPE));
+    let turned = Damaged::bert();
+    turned.tensor(words, |tensor| tensor.t().unwrap().contiguous().unwrap());
+    assert!(turned.cause("bert", SHAPE).contains("shape mismatch"));
+    let not_a_number = Damaged::bert();
+    not_a_number.tensor(words, |tensor| (tensor * f64::NAN).unwrap());
+    assert!(not_a_number.cause("bert", SHAPE).contains("not finite"));
+    // Half precision is another way to write the same weights.
+    let half = Damaged::bert();
+    half.tensor(words, |tensor| tensor.to_dtype(DType::F16).unwrap());
+    assert_eq!(embed(&half.load("bert", SHAPE).unwrap(), &["mesh"])[0].len(), 16);
+}
+
+#[test]
+fn tokenizers_that_are_damaged_or_of_another_model_are_refused() {
+    let damaged = Damaged::bert();
+    let text = fs_err::read_to_string(damaged.path("tokenizer.json")).unwrap();
+    for cut in [0, 1, text.len() / 2, text.len() - 1] {
+        fs_err::write(damaged.path("tokenizer.json"), &text[..cut]).unwrap();
+        assert!(damaged.cause("bert", SHAPE).contains("`tokenizer.json` is damaged"), "{cut}");
+    }
+    for replaced in [r#"{"version":"1.0"}"#, r#"{"version":"1.0","model":{"type":"None"}}"#] {
+        fs_err::write(damaged.path("tokenizer.json"), replaced).unwrap();
+        assert!(damaged.cause("bert", SHAPE).contains("`tokenizer.json` is damaged"), "{replaced}");
+    }
+    // A token that the weights have no vector for.
+    let more = text.replace("\"particle\":11", "\"particle\":11,\"halo\":12");
+    assert_ne!(more, text);
+    fs_err::write(damaged.path("tokenizer.json"), more).unwrap();
+    assert!(damaged.cause("bert", SHAPE).contains("a token 12, the weights have vectors of 12 tokens"));
+    // A window that the special tokens fill: nothing is left of any text, which is no panic.
+    fs_err::write(damaged.path("tokenizer.json"), &text).unwrap();
+    for window in [1, 2] {
+        let narrow = SHAPE.replace("max_tokens = 64", &format!("max_tokens = {window}"));
+        match damaged.load("bert", &narrow) {
+            Ok(model) => assert_eq!(embed(&model, &["mesh field", "particle"])[0].len(), 16),
+            Err(error) => assert!(matches!(error, Error::Load { .. }), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_call_begins_no_further_text() {
+    let texts: Vec<String> = (0..6).map(|index| format!("{CONJUGATE} {index}")).collect();
+    let vectors = |interrupted| {
+        minilm().embed_until(&texts, EmbedSide::Document, &AtomicBool::new(interrupted)).unwrap()
+    };
+    assert_eq!(vectors(true), vec![None; 6]);
+    let there: Vec<Vec<f32>> = vectors(false).into_iter().flatten().collect();
+    assert_eq!(there, minilm().embed(&texts, EmbedSide::Document).unwrap());
 }
