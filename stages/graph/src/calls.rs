@@ -1,434 +1,801 @@
 //! Which entity a call means.
 
-use std::collections::HashSet;
-
-use almanac_tables::{Reference, Resolution};
+use almanac_tables::{EntityKind, Reference, ReferenceKind, Resolution};
 
 use crate::classes::ClassId;
-use crate::edges::{UNIQUE_MEMBER, confidence_of};
+use crate::edges::confidence_of;
+use crate::groups::MOST;
 use crate::lookup::{Lookup, Place};
-use crate::names::{join, plain, scope_and_name, scopes_outward, tokens};
-use crate::overloads::Wanted;
-use crate::receivers::{inside_decltype, is_const_type};
+use crate::overloads::{Callee, Given};
+use crate::scopes::{Entry, GLOBAL, ScopeId};
+use crate::syntax::{Expression, PathText};
 use crate::tree::Family;
-use crate::types::TypeAnswer;
+use crate::types::{Arguments, Base, POINTERS, Ty};
 
 /// Members of smart pointers themselves, not of what they point to.
 const POINTER_MEMBERS: &[&str] = &["get", "reset", "release", "use_count", "swap"];
 
-/// Shortest class name that is recognised inside the name of an object.
-const LEAST_HINT: usize = 4;
-
-/// Targets of a name.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
-    /// Entities, one for each symbol.
-    pub(crate) entities: Vec<usize>,
-    /// How they were found, were there only one.
-    pub(crate) resolution: Resolution,
-    /// Confidence, were there only one.
-    pub(crate) confidence: f32,
-}
-
-impl Found {
-    fn new(entities: Vec<usize>, resolution: Resolution) -> Option<Self> {
-        let confidence = confidence_of(resolution);
-        (!entities.is_empty()).then_some(Self { entities, resolution, confidence })
-    }
-}
-
 /// What became of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
-    /// It leads to these targets.
-    Found(Found),
+pub(crate) enum Answer<'a> {
+    /// It leads to these targets, one for each symbol.
+    Found {
+        callees: Vec<Callee<'a>>,
+        resolution: Resolution,
+        /// Confidence, were there only one.
+        confidence: f32,
+        /// The object that is made, if one is.
+        made: Option<Ty>,
+    },
+    /// It makes an object by a constructor that nobody wrote.
+    Made(Ty),
+    /// More targets than say anything.
+    TooMany,
     /// It leads into another library.
     External,
+    /// A value is called, such as a parameter.
+    Dynamic,
     /// Nothing in the tree answers to it.
     Unresolved,
 }
 
+impl<'a> Answer<'a> {
+    pub(crate) fn found(callees: Vec<Callee<'a>>, resolution: Resolution) -> Self {
+        if callees.is_empty() {
+            return Self::Unresolved;
+        }
+        Self::Found { callees, resolution, confidence: confidence_of(resolution), made: None }
+    }
+
+    fn is_nothing(&self) -> bool {
+        matches!(self, Self::Unresolved)
+    }
+
+    fn making(self, ty: &Ty) -> Self {
+        match self {
+            Self::Found { callees, resolution, confidence, .. } => {
+                Self::Found { callees, resolution, confidence, made: Some(ty.clone()) }
+            }
+            other => other,
+        }
+    }
+}
+
 impl<'a> Lookup<'a> {
-    /// Resolves one call or launch.
-    pub(crate) fn resolve_call(&self, reference: &Reference) -> Outcome {
-        let Some(file) = self.tree.file(&reference.path) else { return Outcome::Unresolved };
-        let entity = self.tree.entity(&reference.entity_id);
-        let place = match entity {
-            Some(entity) => Place { file, ..self.inner_place(entity) },
-            None => Place { scope: "", file, entity: None },
-        };
-        if Family::of(self.tree.files[file].language) == Family::Build {
+    /// Resolves one call, launch or construction.
+    pub(crate) fn resolve(&self, reference: &'a Reference) -> Answer<'a> {
+        let Some(file) = self.tree.file(&reference.path) else { return Answer::Unresolved };
+        let family = Family::of(self.tree.files[file].language);
+        if family == Family::Build {
             return self.build_call(reference, file);
         }
-        let arguments = Some(reference.arguments as usize);
-        if !reference.receiver.trim().is_empty() {
-            return self.member_call(reference, place);
+        let entity = self.tree.entity(&reference.entity_id);
+        let place = self.place_in(file, entity, reference.start_byte);
+        let list = Expression::read_list(&reference.argument_list);
+        let count = Some(reference.arguments as usize);
+        let list = if list.len() == reference.arguments as usize { list } else { Vec::new() };
+        let given = Given::new(count, &list, &place, 0);
+        if reference.kind == ReferenceKind::Construct {
+            return self.construction(reference, &given, &place);
         }
+        if is_operator(reference) {
+            return self.call_operator(&reference.written, &given);
+        }
+        match reference.receiver.as_str() {
+            "" => self.plain_call(reference, &given, &place),
+            receiver => self.call_on(reference, receiver, &given, &place),
+        }
+    }
+
+    fn plain_call(&self, reference: &'a Reference, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
         let written = if reference.written.is_empty() { &reference.name } else { &reference.written };
-        let path = plain(written);
-        let is_global = written.trim_start().starts_with("::");
-        let place = if is_global { Place { scope: "", file, entity: None } } else { place };
-        match self.resolve_name(&path, arguments, place) {
-            Some(found) => Outcome::Found(found),
-            None if self.is_external(&path) => Outcome::External,
-            None => Outcome::Unresolved,
-        }
+        let Expression::Name(path) = Expression::read(written) else { return Answer::Unresolved };
+        self.call_name(&path, given, place)
     }
 
-    /// Place of names written inside an entity: a class sees its own scope.
-    fn inner_place(&self, entity: usize) -> Place<'a> {
-        let scope_of = |class: ClassId| self.classes.get(class).qualified.as_str();
-        let class = self.classes.enclosing(self.tree, entity);
-        let scope = class.map_or(self.tree.facts[entity].scope.as_str(), scope_of);
-        Place { scope, ..self.place_of(entity) }
-    }
-
-    /// Targets of a function or class named without a receiver.
-    pub(crate) fn resolve_name(
+    fn call_on(
         &self,
-        path: &str,
-        arguments: Option<usize>,
-        place: Place<'a>,
-    ) -> Option<Found> {
-        let (qualifier, name) = scope_and_name(path);
-        if name.is_empty() {
-            None
-        } else if qualifier.is_empty() {
-            self.unqualified(name, arguments, place)
-        } else {
-            self.qualified(path, arguments, place)
+        reference: &'a Reference,
+        receiver: &'a str,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+    ) -> Answer<'a> {
+        let (text, is_arrow) = match receiver.strip_suffix("->") {
+            Some(text) => (text, true),
+            None => (receiver.strip_suffix('.').unwrap_or(receiver), false),
+        };
+        let expression = Expression::read(text);
+        let written = if reference.written.is_empty() { &reference.name } else { &reference.written };
+        let path = match (Expression::read(written), Expression::read(&reference.name)) {
+            (Expression::Name(path), _) | (_, Expression::Name(path)) => path,
+            _ => PathText::default(),
+        };
+        if path.name() == "operator()" && reference.written != "operator()" {
+            let object = self.object(&expression, is_arrow, place, 0);
+            return self.call_object(&object, given);
         }
+        self.call_through(&expression, is_arrow, &path, given, place)
     }
 
-    fn qualified(&self, path: &str, arguments: Option<usize>, place: Place<'a>) -> Option<Found> {
-        let (qualifier, name) = scope_and_name(path);
-        let wanted = Wanted { arguments, is_const: None };
-        let by_scope = scopes_outward(place.scope).find_map(|scope| {
-            let full = join(scope, path);
-            let free = self.names.free.get(&full).map(|found| self.meant(found, place.file));
-            let free = free.map(|found| self.targets(&found, wanted)).unwrap_or_default();
-            if !free.is_empty() {
-                return Found::new(free, Resolution::Exact);
-            }
-            if let Some(class) = self.class(&join(scope, qualifier), place.file) {
-                return self.member_targets(class, name, wanted, Resolution::Exact);
-            }
-            let class = self.class(&full, place.file)?;
-            Found::new(self.constructors(class, arguments), Resolution::Exact)
-        });
-        if by_scope.is_some() || self.is_external(path) {
-            return by_scope;
+    /// A member called on what an expression is, by its type, else by its name alone.
+    pub(crate) fn call_through(
+        &self,
+        expression: &Expression<'_>,
+        is_arrow: bool,
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+    ) -> Answer<'a> {
+        let object = self.value_of(expression, place, given.depth);
+        let is_pointer = matches!(&object.base, Base::External(name, _) if POINTERS.contains(&&**name));
+        if !is_arrow && is_pointer && POINTER_MEMBERS.contains(&path.name()) {
+            return Answer::External;
         }
-        match self.resolve_type(qualifier, place) {
-            TypeAnswer::Class(class) | TypeAnswer::Wrapped(class) => {
-                return self.member_targets(class, name, wanted, Resolution::Scoped);
-            }
-            TypeAnswer::External => return None,
-            TypeAnswer::Unknown => {}
-        }
-        let first = qualifier.split("::").next().unwrap_or(qualifier);
-        if self.is_template_parameter(first, place) {
-            return self.member_of_unknown(name, arguments, place.file, &[qualifier]);
-        }
-        self.ending_with(path, wanted, place)
-    }
-
-    /// A free function or class whose qualified name ends with what is written.
-    fn ending_with(&self, path: &str, wanted: Wanted, place: Place<'a>) -> Option<Found> {
-        let (_, name) = scope_and_name(path);
-        let ending = format!("::{path}");
-        let found = self.names.free_by_name.get(name).map_or(&[][..], Vec::as_slice);
-        let named = found.iter().copied().filter(|&at| {
-            let qualified = self.tree.facts[at].qualified();
-            qualified.ends_with(&ending)
-        });
-        let meant = self.meant(&named.collect::<Vec<_>>(), place.file);
-        let targets = self.targets(&meant, wanted);
-        if !targets.is_empty() {
-            return Found::new(targets, Resolution::Unique);
-        }
-        let class = self.classes.elsewhere(self.tree, self.reach, path, place.file)?;
-        Found::new(self.constructors(class, wanted.arguments), Resolution::Unique)
-    }
-
-    fn unqualified(&self, name: &str, arguments: Option<usize>, place: Place<'a>) -> Option<Found> {
-        let wanted = Wanted { arguments, is_const: None };
-        if let Some(found) = self.macro_or_lambda(name, place) {
-            return Some(found);
-        }
-        if self.is_parameter(name, place) {
-            return self.called_object(name, arguments, place);
-        }
-        if let Some(answer) = self.implicit_member(name, arguments, place) {
+        let object = if is_arrow { self.behind(object, given.depth) } else { object };
+        let answer = self.call_member(&object, path, given, place);
+        if !answer.is_nothing() {
             return answer;
         }
-        for scope in scopes_outward(place.scope) {
-            if let Some(answer) = self.in_scope(scope, name, wanted, place) {
+        match &object.base {
+            Base::External(..) => Answer::External,
+            Base::Builtin(_) | Base::Enum(_) | Base::Closure => Answer::Unresolved,
+            // A class that is known whole has no such member.
+            Base::Class(class, _) if !self.is_open_class(*class) => match self.is_external_class(*class) {
+                true => Answer::External,
+                false => Answer::Unresolved,
+            },
+            Base::Function(_) | Base::Braces => Answer::Unresolved,
+            _ => self.by_name(path, expression, &object, given, place),
+        }
+    }
+
+    fn is_external_class(&self, class: ClassId) -> bool {
+        self.classes.with_bases(class).iter().any(|&one| self.classes.get(one).has_external_base)
+    }
+
+    /// Whether a class or one of its bases has a base that is not known.
+    fn is_open_class(&self, class: ClassId) -> bool {
+        self.classes.with_bases(class).iter().any(|&one| self.classes.get(one).has_open_base)
+    }
+
+    fn by_name(
+        &self,
+        path: &PathText<'_>,
+        expression: &Expression<'_>,
+        object: &Ty,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+    ) -> Answer<'a> {
+        if let Expression::Name(name) = expression
+            && name.parts.first().is_some_and(|first| self.is_external_name(first.name, name.parts.len() > 1))
+        {
+            return Answer::External;
+        }
+        let of_type = match &object.base {
+            Base::Parameter(name) | Base::Named(name) => name,
+            Base::Class(class, _) => self.classes.name(*class),
+            _ => "",
+        };
+        let mut words = of_type.to_owned();
+        expression.words(&mut words);
+        self.member_by_name(path.name(), given.count, place.file, &words)
+    }
+
+    /// Targets of a function, class or object named without a receiver.
+    pub(crate) fn call_name(
+        &self,
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+    ) -> Answer<'a> {
+        if path.name().is_empty() {
+            Answer::Unresolved
+        } else if path.parts.len() == 1 && !path.is_global {
+            self.unqualified(path, given, place)
+        } else {
+            self.qualified(path, given, place)
+        }
+    }
+
+    fn explicit(&self, path: &PathText<'_>, place: &Place<'a>) -> Vec<Ty> {
+        let texts = path.last().and_then(|part| part.arguments.as_ref());
+        texts.into_iter().flatten().map(|text| self.type_of(text, place, 1)).collect()
+    }
+
+    fn qualified(&self, path: &PathText<'_>, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
+        let Some((_, qualifier)) = path.parts.split_last() else { return Answer::Unresolved };
+        let explicit = self.explicit(path, place);
+        if qualifier.is_empty() {
+            return self.in_scope(GLOBAL, path, given, place, &explicit).unwrap_or(Answer::Unresolved);
+        }
+        let holder = PathText { is_global: path.is_global, parts: qualifier.to_vec() };
+        let start = if path.is_global { GLOBAL } else { place.scope };
+        let names: Vec<&str> = holder.parts.iter().map(|part| part.name).collect();
+        let names = names.join("::");
+        let scopes = self.scopes.chain(start).filter_map(|scope| self.opened(scope, &names, place));
+        for scope in scopes {
+            if self.classes.of_path(self.scopes.path(scope)).is_none()
+                && let Some(answer) = self.in_scope(scope, path, given, place, &explicit)
+            {
                 return answer;
             }
         }
-        let is_global = self.params.external_functions.iter().any(|function| function == name);
-        if is_global || self.is_external(name) || self.is_template_parameter(name, place) {
-            return None;
+        let first = holder.parts[0].name;
+        let ty = self.named_type(&holder, place, 0);
+        match &ty.base {
+            Base::Class(class, arguments) => {
+                let answer = self.member_of_class(*class, arguments, path.name(), given, None, &explicit);
+                match answer {
+                    Answer::Unresolved if self.is_open_class(*class) => {
+                        self.member_by_name(path.name(), given.count, place.file, &names)
+                    }
+                    other => other,
+                }
+            }
+            Base::External(..) => Answer::External,
+            Base::Builtin(_) | Base::Enum(_) => Answer::Unresolved,
+            _ if self.is_external_name(first, true) => Answer::External,
+            _ if self.is_template_parameter(first, place) => {
+                self.member_by_name(path.name(), given.count, place.file, &names)
+            }
+            _ => self.ending_with(path, given, place, &explicit),
         }
-        self.elsewhere(name, wanted, place)
     }
 
-    /// A macro the file sees, else a named lambda of the functions around.
-    fn macro_or_lambda(&self, name: &str, place: Place<'a>) -> Option<Found> {
-        let seen = |at: usize| self.reach.sees(place.file, self.tree.facts[at].file);
-        let macros = self.names.macros.get(name).map_or(&[][..], Vec::as_slice);
-        let mut visible: Vec<usize> = match macros.iter().find(|&&at| self.tree.facts[at].file == place.file)
+    /// A namespace below `scope`, found through what is inline or opened there.
+    fn opened(&self, scope: ScopeId, path: &str, place: &Place<'a>) -> Option<ScopeId> {
+        let mut parts = path.split("::");
+        let first = parts.next()?;
+        let child =
+            self.faces(scope, place.file).into_iter().find_map(|face| self.scopes.child(face, first))?;
+        parts.try_fold(child, |scope, name| {
+            self.faces(scope, place.file).into_iter().find_map(|face| self.scopes.child(face, name))
+        })
+    }
+
+    /// A free function or class whose qualified name ends with what is written.
+    fn ending_with(
+        &self,
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+        explicit: &[Ty],
+    ) -> Answer<'a> {
+        let plain = path.plain();
+        let ending = format!("::{plain}");
+        let mut visits = 0;
+        let group = self.names.free.get(path.name());
+        let meant = group.map(|group| group.meant(self.sight(), place.file, &mut visits)).unwrap_or_default();
+        self.visited(visits);
+        let named = meant.into_iter().filter(|&at| self.tree.facts[at].qualified().ends_with(&ending));
+        let callees = named.map(|at| Callee { at, bindings: None }).collect();
+        let chosen = self.choose(callees, given, None, explicit);
+        if !chosen.is_empty() {
+            return self.deduced(chosen, Resolution::Name, given, explicit);
+        }
+        match self.classes.elsewhere(self.tree, self.reach, &plain, place.file) {
+            Some(class) => self.construct(&Ty::class(class, explicit.iter().cloned().collect()), given),
+            None => Answer::Unresolved,
+        }
+    }
+
+    fn unqualified(&self, path: &PathText<'_>, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
+        let name = path.name();
+        if let Some(answer) = self.macro_named(name, place) {
+            return answer;
+        }
+        if let Some(lambda) = self.lambda(name, place) {
+            return Answer::found(vec![Callee { at: lambda, bindings: None }], Resolution::Exact);
+        }
+        if let Some(local) = self.local_alias(name, place) {
+            return self.construct(&local, given);
+        }
+        let explicit = self.explicit(path, place);
+        if explicit.is_empty()
+            && let Some(object) = self.variable(name, place, given.depth)
         {
-            Some(&at) => vec![at],
-            None => macros.iter().copied().filter(|&at| seen(at)).collect(),
-        };
+            return self.call_object(&object, given);
+        }
+        if self.is_template_parameter(name, place) {
+            return match self.named_type(path, place, 1) {
+                ty if ty.is_open() => Answer::Dynamic,
+                ty => self.construct(&ty, given),
+            };
+        }
+        for scope in self.scopes.chain(place.scope) {
+            if let Some(class) = self.class_at(scope, place)
+                && let Some(answer) = self.implicit_member(class, path, given, place, &explicit)
+            {
+                return answer;
+            }
+            if let Some(answer) = self.in_scope(scope, path, given, place, &explicit) {
+                return answer;
+            }
+        }
+        self.beyond_scopes(path, given, place, &explicit)
+    }
+
+    /// By its arguments, else by its name alone.
+    fn beyond_scopes(
+        &self,
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+        explicit: &[Ty],
+    ) -> Answer<'a> {
+        let name = path.name();
+        let associated = self.by_arguments(name, given);
+        let chosen = self.choose(associated, given, None, explicit);
+        if !chosen.is_empty() {
+            return self.deduced(chosen, Resolution::Exact, given, explicit);
+        }
+        let is_listed = self.params.external_functions.iter().any(|function| function == name);
+        if is_listed || self.is_external_name(name, false) {
+            return Answer::External;
+        }
+        self.elsewhere(path, given, place, explicit)
+    }
+
+    /// A macro the file sees.
+    pub(crate) fn macro_named(&self, name: &str, place: &Place<'a>) -> Option<Answer<'a>> {
+        let group = self.names.macros.get(name)?;
+        let mut visits = 0;
+        let mut visible: Vec<usize> =
+            match group.all().iter().find(|&&at| self.tree.facts[at].file == place.file) {
+                Some(&at) => vec![at],
+                None => {
+                    let meant = group.meant(self.sight(), place.file, &mut visits);
+                    meant.into_iter().filter(|&at| self.sight().is_visible(at, place.file)).collect()
+                }
+            };
+        self.visited(visits);
         // A file that defines a macro twice does so in two branches of a conditional.
         visible.dedup_by_key(|at| self.tree.facts[*at].file);
-        if !visible.is_empty() {
-            return Found::new(visible, Resolution::Exact);
-        }
+        let callees: Vec<Callee<'a>> = visible.into_iter().map(|at| Callee { at, bindings: None }).collect();
+        (!callees.is_empty()).then(|| Answer::found(callees, Resolution::Exact))
+    }
+
+    /// A named lambda of the functions around.
+    pub(crate) fn lambda(&self, name: &str, place: &Place<'a>) -> Option<usize> {
         let entity = place.entity?;
+        let lambdas = self.names.lambdas.get(name)?;
         let around: Vec<usize> = self.tree.outward(entity).collect();
-        let lambda = self
-            .names
-            .lambdas
-            .get(name)?
+        lambdas
             .iter()
             .copied()
             .rev()
-            .find(|&at| self.tree.facts[at].around.is_some_and(|outer| around.contains(&outer)))?;
-        Found::new(vec![lambda], Resolution::Exact)
+            .find(|&at| self.tree.facts[at].around.is_some_and(|outer| around.contains(&outer)))
     }
 
-    fn is_parameter(&self, name: &str, place: Place<'a>) -> bool {
-        place.entity.is_some_and(|entity| {
-            self.tree
-                .outward(entity)
-                .any(|at| self.tree.facts[at].parameters.iter().any(|one| one.name == name))
-        })
-    }
-
-    /// `object(arguments)`: the call operator of what the name holds.
-    fn called_object(&self, name: &str, arguments: Option<usize>, place: Place<'a>) -> Option<Found> {
-        let (answer, is_const) = self.class_of_value(&self.named_value(name, place));
-        let (TypeAnswer::Class(class) | TypeAnswer::Wrapped(class)) = answer else { return None };
-        let wanted = Wanted { arguments, is_const };
-        self.member_targets(class, "operator()", wanted, Resolution::Scoped)
-    }
-
-    /// A member of the class around or of its bases; `Some(None)` when the name is a data member
-    /// that cannot be called.
+    /// A member of the class around or of its bases.
     fn implicit_member(
         &self,
-        name: &str,
-        arguments: Option<usize>,
-        place: Place<'a>,
-    ) -> Option<Option<Found>> {
-        let entity = place.entity?;
-        let class = self.classes.enclosing(self.tree, entity)?;
-        if self.field_of(class, name).is_some() {
-            return Some(self.called_object(name, arguments, place));
+        class: ClassId,
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+        explicit: &[Ty],
+    ) -> Option<Answer<'a>> {
+        let arguments = match &place.bindings {
+            None => Arguments::from([]),
+            Some(_) => self.own_arguments(class, place),
+        };
+        let is_const = place.entity.and_then(|entity| {
+            self.tree
+                .outward(entity)
+                .find(|&at| self.classes.of_member[at] == Some(class))
+                .map(|at| self.tree.facts[at].is_const)
+        });
+        let object = is_const.map(|is_const| {
+            let mut object = Ty::class(class, arguments.clone());
+            object.is_const = is_const;
+            object
+        });
+        match self.member_of_class(class, &arguments, path.name(), given, object.as_ref(), explicit) {
+            Answer::Unresolved => None,
+            Answer::Found { callees, confidence, made, .. } => {
+                let resolution = Resolution::Exact;
+                Some(Answer::Found { callees, resolution, confidence, made })
+            }
+            answer => Some(answer),
         }
-        let (_, is_const) = self.class_of_expression("this", place);
-        let wanted = Wanted { arguments, is_const };
-        self.member_targets(class, name, wanted, Resolution::Scoped).map(Some)
     }
 
-    /// What `scope` itself declares under that name; `Some(None)` when that ends the search.
-    fn in_scope(&self, scope: &str, name: &str, wanted: Wanted, place: Place<'a>) -> Option<Option<Found>> {
-        let full = join(scope, name);
-        if let Some(found) = self.names.free.get(&full) {
-            let targets = self.targets(&self.meant(found, place.file), wanted);
-            if !targets.is_empty() {
-                return Some(Found::new(targets, Resolution::Scoped));
+    /// What `scope` itself declares under that name; `None` to look further out.
+    fn in_scope(
+        &self,
+        scope: ScopeId,
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+        explicit: &[Ty],
+    ) -> Option<Answer<'a>> {
+        let name = path.name();
+        let mut found: Vec<usize> = Vec::new();
+        let mut others: Vec<&Entry> = Vec::new();
+        let mut is_external = false;
+        let mut visits = 0;
+        for face in self.faces(scope, place.file) {
+            let Some(entry) = self.scopes.declared(face, name) else { continue };
+            found.extend(entry.functions.meant(self.sight(), place.file, &mut visits));
+            for (file, target) in &entry.imports {
+                if !self.reach.sees(place.file, *file) {
+                    continue;
+                }
+                let imported = target.and_then(|target| self.scopes.declared(target, name));
+                match imported {
+                    Some(imported) => {
+                        found.extend(imported.functions.meant(self.sight(), place.file, &mut visits));
+                        others.push(imported);
+                    }
+                    None => is_external = true,
+                }
+            }
+            others.push(entry);
+        }
+        self.visited(visits);
+        if !found.is_empty() {
+            let mut callees: Vec<Callee<'a>> =
+                found.into_iter().map(|at| Callee { at, bindings: None }).collect();
+            if path.parts.len() == 1 && !path.is_global {
+                callees.extend(self.by_arguments(name, given));
+            }
+            let chosen = self.choose(callees, given, None, explicit);
+            if chosen.len() > MOST {
+                return Some(Answer::TooMany);
+            }
+            if !chosen.is_empty() {
+                return Some(self.deduced(chosen, Resolution::Exact, given, explicit));
             }
         }
-        if let Some(class) = self.class(&full, place.file) {
-            let targets = self.constructors(class, wanted.arguments);
-            return Some(Found::new(targets, Resolution::Scoped));
+        for entry in others {
+            if let Some(class) = self.pick_class(&entry.classes, place.file) {
+                let arguments = explicit.iter().cloned().collect();
+                return Some(self.construct(&Ty::class(class, arguments), given));
+            }
+            if !entry.types.is_empty() {
+                let ty = self.named_type(path, place, 1);
+                return Some(self.construct(&ty, given));
+            }
+            if let Some(&at) = self.sight().meant(&entry.variables, place.file).first() {
+                let object = self.declared_value(at);
+                return Some(self.call_object(&object, given));
+            }
         }
-        if let Some(class) = self.class(scope, place.file)
-            && let Some(found) = self.member_targets(class, name, wanted, Resolution::Scoped)
-        {
-            return Some(Some(found));
-        }
-        if self.names.aliases.contains_key(&full) {
-            return Some(match self.resolve_type(name, place) {
-                TypeAnswer::Class(class) => {
-                    Found::new(self.constructors(class, wanted.arguments), Resolution::Scoped)
-                }
-                _ => None,
+        if is_external {
+            let callees = self.by_arguments(name, given);
+            let chosen = self.choose(callees, given, None, explicit);
+            return Some(match chosen.is_empty() {
+                true => Answer::External,
+                false => self.deduced(chosen, Resolution::Exact, given, explicit),
             });
         }
-        let is_seen = |found: &Vec<usize>| !self.meant(found, place.file).is_empty();
-        self.names
-            .variables
-            .get(&full)
-            .filter(|found| is_seen(found))
-            .map(|_| self.called_object(name, wanted.arguments, place))
+        None
+    }
+
+    /// Functions of that name in the namespaces of the arguments.
+    fn by_arguments(&self, name: &str, given: &Given<'_, 'a>) -> Vec<Callee<'a>> {
+        if !self.names.free.contains_key(name) {
+            return Vec::new();
+        }
+        let mut spaces: Vec<ScopeId> = Vec::new();
+        for ty in given.types(self) {
+            self.associated(ty, &mut spaces, 0);
+        }
+        let mut callees = Vec::new();
+        let mut visits = 0;
+        for space in spaces {
+            for face in self.faces(space, given.place.file) {
+                let Some(entry) = self.scopes.declared(face, name) else { continue };
+                let meant = entry.functions.meant(self.sight(), given.place.file, &mut visits);
+                callees.extend(meant.into_iter().map(|at| Callee { at, bindings: None }));
+            }
+        }
+        self.visited(visits);
+        callees
+    }
+
+    /// Namespaces in which functions that take such an argument are looked for.
+    fn associated(&self, ty: &Ty, spaces: &mut Vec<ScopeId>, depth: usize) {
+        let mut add = |at: usize| {
+            let space = self.scopes.namespace(self.classes, self.scopes.of(at));
+            if !spaces.contains(&space) {
+                spaces.push(space);
+            }
+        };
+        match &ty.base {
+            Base::Enum(at) => add(*at),
+            Base::Class(class, arguments) => {
+                for one in self.classes.with_bases(*class) {
+                    add(self.classes.node(one));
+                }
+                if depth < 2 {
+                    arguments.iter().for_each(|argument| self.associated(argument, spaces, depth + 1));
+                }
+            }
+            Base::External(_, arguments) if depth < 2 => {
+                arguments.iter().for_each(|argument| self.associated(argument, spaces, depth + 1));
+            }
+            _ => {}
+        }
     }
 
     /// A function or class of that name in a scope that is not around the call.
-    fn elsewhere(&self, name: &str, wanted: Wanted, place: Place<'a>) -> Option<Found> {
-        let found = self.names.free_by_name.get(name).map_or(&[][..], Vec::as_slice);
-        let meant = self.meant(found, place.file);
-        let targets = self.targets(&meant, wanted);
-        if !targets.is_empty() {
-            let is_seen = targets.iter().all(|&at| self.is_visible(at, place.file));
-            let mut found = Found::new(targets, Resolution::Unique)?;
-            if !is_seen {
-                found.confidence = UNIQUE_MEMBER;
-            }
-            return Some(found);
-        }
-        let class = self.classes.elsewhere(self.tree, self.reach, name, place.file)?;
-        Found::new(self.constructors(class, wanted.arguments), Resolution::Unique)
-    }
-
-    fn member_call(&self, reference: &Reference, place: Place<'a>) -> Outcome {
-        let path = plain(&reference.name);
-        let (_, name) = scope_and_name(&path);
-        let arguments = Some(reference.arguments as usize);
-        let answer = self.receiver(reference, place);
-        let found = match answer {
-            (TypeAnswer::Wrapped(_), _) if POINTER_MEMBERS.contains(&name) => {
-                return Outcome::External;
-            }
-            (TypeAnswer::Class(class) | TypeAnswer::Wrapped(class), is_const) => {
-                let wanted = Wanted { arguments, is_const };
-                self.member_targets(class, name, wanted, Resolution::Scoped)
-            }
-            (TypeAnswer::External, _) => return Outcome::External,
-            (TypeAnswer::Unknown, _) => {
-                if self.is_external(reference.receiver.trim()) {
-                    return Outcome::External;
-                }
-                let hints = [reference.receiver.as_str(), reference.receiver_type.as_str()];
-                self.member_of_unknown(name, arguments, place.file, &hints)
-            }
-        };
-        found.map_or(Outcome::Unresolved, Outcome::Found)
-    }
-
-    /// Class of the object a call goes through, and whether the object is `const`. The type that
-    /// the file shows decides; constness, which it leaves out, is traced.
-    fn receiver(&self, reference: &Reference, place: Place<'a>) -> (TypeAnswer, Option<bool>) {
-        // A type that the file leaves to another one is an expression to follow from here.
-        let expression = inside_decltype(&reference.receiver_type).unwrap_or(&reference.receiver);
-        let traced = self.class_of_expression(expression, place);
-        let shown = match reference.receiver_type.trim() {
-            "" => TypeAnswer::Unknown,
-            text => self.resolve_type(text, place),
-        };
-        match shown {
-            TypeAnswer::Unknown => traced,
-            _ if is_const_type(&reference.receiver_type) => (shown, Some(true)),
-            _ if shown == traced.0 => traced,
-            _ => (shown, None),
-        }
-    }
-
-    /// A member by its name alone; never a free function, never a name that containers have.
-    fn member_of_unknown(
+    fn elsewhere(
         &self,
-        name: &str,
-        arguments: Option<usize>,
-        file: usize,
-        hints: &[&str],
-    ) -> Option<Found> {
-        if self.params.external_members.iter().any(|member| member == name) {
-            return None;
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+        explicit: &[Ty],
+    ) -> Answer<'a> {
+        let mut visits = 0;
+        let group = self.names.free.get(path.name());
+        let meant = group.map(|group| group.meant(self.sight(), place.file, &mut visits)).unwrap_or_default();
+        self.visited(visits);
+        let callees = meant.into_iter().map(|at| Callee { at, bindings: None }).collect();
+        let chosen = self.choose(callees, given, None, explicit);
+        if chosen.len() > MOST {
+            return Answer::TooMany;
         }
-        // Visibility chooses among those that take the call: templates call what they never include.
-        let wanted = Wanted { arguments, is_const: None };
-        let takers: Vec<usize> = self
-            .overloads(self.names.methods.get(name)?, wanted)
+        if !chosen.is_empty() {
+            return self.deduced(chosen, Resolution::Name, given, explicit);
+        }
+        match self.classes.elsewhere(self.tree, self.reach, path.name(), place.file) {
+            Some(class) => self.construct(&Ty::class(class, explicit.iter().cloned().collect()), given),
+            None => Answer::Unresolved,
+        }
+    }
+
+    /// Targets with what their template parameters are.
+    fn deduced(
+        &self,
+        chosen: Vec<Callee<'a>>,
+        resolution: Resolution,
+        given: &Given<'_, 'a>,
+        explicit: &[Ty],
+    ) -> Answer<'a> {
+        let callees = chosen
             .into_iter()
-            .map(|symbol| self.symbols.canonical(symbol))
+            .map(|callee| Callee { bindings: self.deduce(&callee, given, explicit), ..callee })
             .collect();
-        let targets = self.hinted(self.without_overriders(self.meant(&takers, file)), hints);
-        let mut found = Found::new(targets, Resolution::Unique)?;
-        found.confidence = UNIQUE_MEMBER;
-        Some(found)
+        Answer::found(callees, resolution)
     }
 
-    /// A call that may mean a virtual member means that one rather than what overrides it.
-    fn without_overriders(&self, found: Vec<usize>) -> Vec<usize> {
-        let class = |at: usize| self.classes.of_member[at];
-        let virtuals: HashSet<ClassId> =
-            found.iter().copied().filter(|&at| self.is_virtual(at)).filter_map(class).collect();
-        let overrides = |one: usize| {
-            class(one).is_some_and(|derived| {
-                self.classes.with_bases(derived)[1..].iter().any(|base| virtuals.contains(base))
-            })
-        };
-        found.iter().copied().filter(|&one| !overrides(one)).collect()
-    }
-
-    fn is_virtual(&self, at: usize) -> bool {
-        self.symbols.entities[self.symbols.of[at]].iter().any(|&one| {
-            let words = tokens(&self.tree.entities[one].signature);
-            words.contains(&"virtual") || words.contains(&"override")
-        })
-    }
-
-    /// Of several members those whose class is named in what they are called on, if any are:
-    /// `field.apply()` and a template parameter `FieldType` mean a field.
-    fn hinted(&self, found: Vec<usize>, hints: &[&str]) -> Vec<usize> {
-        if found.len() < 2 {
-            return found;
+    /// A member called on an object.
+    pub(crate) fn call_member(
+        &self,
+        object: &Ty,
+        path: &PathText<'_>,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+    ) -> Answer<'a> {
+        let explicit = self.explicit(path, place);
+        let Base::Class(class, arguments) = &object.base else { return Answer::Unresolved };
+        if object.pointers > 0 {
+            return Answer::Unresolved;
         }
-        let hinted = self.classes.hinted(&hints.join(" "), LEAST_HINT);
-        let is_named = |at: &usize| self.classes.of_member[*at].is_some_and(|class| hinted.contains(&class));
-        let named: Vec<usize> = found.iter().copied().filter(is_named).collect();
-        if named.is_empty() { found } else { named }
+        // `object.Base::f()` names the class that has it.
+        if let Some((_, qualifier)) = path.parts.split_last().filter(|(_, qualifier)| !qualifier.is_empty()) {
+            let holder = PathText { is_global: path.is_global, parts: qualifier.to_vec() };
+            if let Base::Class(class, arguments) = self.named_type(&holder, place, 1).base {
+                return self.member_of_class(class, &arguments, path.name(), given, Some(object), &explicit);
+            }
+        }
+        self.member_of_class(*class, arguments, path.name(), given, Some(object), &explicit)
     }
 
-    fn member_targets(
+    pub(crate) fn call_member_named(
+        &self,
+        object: &Ty,
+        name: &str,
+        given: &Given<'_, 'a>,
+        place: &Place<'a>,
+    ) -> Answer<'a> {
+        let _ = place;
+        match &object.base {
+            Base::Class(class, arguments) if object.pointers == 0 => {
+                self.member_of_class(*class, arguments, name, given, Some(object), &[])
+            }
+            _ => Answer::Unresolved,
+        }
+    }
+
+    /// Members of that name in the first of class and bases that has one.
+    pub(crate) fn members_called(
         &self,
         class: ClassId,
+        arguments: &Arguments,
         name: &str,
-        wanted: Wanted,
-        resolution: Resolution,
-    ) -> Option<Found> {
-        if self.class_name(class) == name {
-            return Found::new(self.constructors(class, wanted.arguments), resolution);
+    ) -> Vec<Callee<'a>> {
+        let found = self.in_lineage(class, arguments, |holder, arguments| {
+            let members = self.classes.get(holder).members.get(name)?;
+            let callees: Vec<Callee<'a>> = members
+                .iter()
+                .filter(|&&at| self.tree.entities[at].kind.is_callable())
+                .map(|&at| Callee { at, bindings: self.class_bindings(at, holder, arguments) })
+                .collect();
+            (!callees.is_empty()).then_some(callees)
+        });
+        found.unwrap_or_default()
+    }
+
+    fn member_of_class(
+        &self,
+        class: ClassId,
+        arguments: &Arguments,
+        name: &str,
+        given: &Given<'_, 'a>,
+        object: Option<&Ty>,
+        explicit: &[Ty],
+    ) -> Answer<'a> {
+        if self.classes.name(class) == name {
+            return self.construct(&Ty::class(class, arguments.clone()), given);
         }
-        let members = self.callables(self.classes.member(class, name)?);
-        Found::new(self.targets(&members, wanted), resolution)
+        let members = self.members_called(class, arguments, name);
+        if members.is_empty() {
+            // A field that holds something to call.
+            return match self.field_of(class, arguments, name) {
+                Some((field, ..)) => self.call_object(&self.declared_value(field), given),
+                None => Answer::Unresolved,
+            };
+        }
+        let chosen = self.choose(members, given, object, explicit);
+        self.deduced(chosen, through(object), given, explicit)
     }
 
-    fn class_name(&self, class: ClassId) -> &str {
-        scope_and_name(&self.classes.get(class).qualified).1
+    fn declared_value(&self, at: usize) -> Ty {
+        let place = self.place_of(at);
+        self.type_of(&self.tree.facts[at].type_text, &place, 1)
     }
 
-    /// Constructors that take the call, else the class.
-    fn constructors(&self, class: ClassId, arguments: Option<usize>) -> Vec<usize> {
-        let members = self.classes.get(class).members.get(self.class_name(class));
-        let declared = self.callables(members.map_or(&[][..], Vec::as_slice));
-        let targets = self.targets(&declared, Wanted { arguments, is_const: None });
-        if targets.is_empty() { vec![self.classes.node(class)] } else { targets }
+    /// `object(arguments)`: the call operator of what an object is.
+    pub(crate) fn call_object(&self, object: &Ty, given: &Given<'_, 'a>) -> Answer<'a> {
+        match &object.base {
+            Base::Function(at) => Answer::found(vec![Callee { at: *at, bindings: None }], Resolution::Exact),
+            Base::Class(class, arguments) if object.pointers == 0 => {
+                let members = self.members_called(*class, arguments, "operator()");
+                let chosen = self.choose(members, given, Some(object), &[]);
+                match self.deduced(chosen, through(Some(object)), given, &[]) {
+                    Answer::Unresolved => Answer::Dynamic,
+                    answer => answer,
+                }
+            }
+            Base::External(..) => Answer::External,
+            _ => Answer::Dynamic,
+        }
     }
 
-    pub(crate) fn callables(&self, found: &[usize]) -> Vec<usize> {
-        found.iter().copied().filter(|&at| self.tree.entities[at].kind.is_callable()).collect()
+    /// An object of a type is made.
+    pub(crate) fn construct(&self, ty: &Ty, given: &Given<'_, 'a>) -> Answer<'a> {
+        let Base::Class(class, arguments) = &ty.base else {
+            return match &ty.base {
+                Base::External(..) => Answer::External,
+                Base::Builtin(_) | Base::Enum(_) => Answer::Made(ty.clone()),
+                _ => Answer::Dynamic,
+            };
+        };
+        if ty.pointers > 0 {
+            return Answer::Made(ty.clone());
+        }
+        let members = self.classes.get(*class).members.get(self.classes.name(*class));
+        let callees: Vec<Callee<'a>> = members
+            .into_iter()
+            .flatten()
+            .filter(|&&at| self.tree.entities[at].kind.is_callable())
+            .map(|&at| Callee { at, bindings: self.class_bindings(at, *class, arguments) })
+            .collect();
+        let lists: Vec<Callee<'a>> =
+            callees.iter().filter(|callee| self.takes_list(callee.at)).cloned().collect();
+        let mut chosen = self.choose(callees, given, None, &[]);
+        if chosen.is_empty() && given.count.is_some_and(|count| count > 0) {
+            // `T{a, b, c}` hands over a list.
+            chosen = lists;
+        }
+        match Answer::found(chosen, Resolution::Exact).making(ty) {
+            Answer::Unresolved => Answer::Made(ty.clone()),
+            answer => answer,
+        }
     }
 
-    /// The entities of the overloads that take the call.
-    fn targets(&self, found: &[usize], wanted: Wanted) -> Vec<usize> {
-        self.overloads(found, wanted).into_iter().map(|symbol| self.symbols.canonical(symbol)).collect()
+    /// Whether a constructor takes a list of any length.
+    fn takes_list(&self, at: usize) -> bool {
+        self.tree.facts[at].parameters.first().is_some_and(|first| first.is_of_class("initializer_list"))
+    }
+
+    /// `T x(a)`, `T{a}`, `new T`, and what a constructor initialises.
+    fn construction(&self, reference: &'a Reference, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
+        let Expression::Name(path) = Expression::read(&reference.written) else { return Answer::Unresolved };
+        if !reference.receiver.is_empty()
+            && let Some(class) = place.entity.and_then(|entity| self.classes.enclosing(self.tree, entity))
+            && let Some((field, ..)) = self.field_of(class, &Arguments::from([]), path.name())
+        {
+            return self.construct(&self.declared_value(field), given);
+        }
+        let ty = self.named_type(&path, place, 0);
+        match &ty.base {
+            Base::Unknown if self.is_external_name(path.parts.first().map_or("", |part| part.name), true) => {
+                Answer::External
+            }
+            Base::Unknown => Answer::Unresolved,
+            _ => self.construct(&ty, given),
+        }
+    }
+
+    /// An operator on objects: a member of the first, or a function that takes them.
+    pub(crate) fn call_operator(&self, symbol: &str, given: &Given<'_, 'a>) -> Answer<'a> {
+        let types = given.types(self);
+        let Some(left) = types.first() else { return Answer::Unresolved };
+        let is_object = |ty: &Ty| ty.pointers == 0 && matches!(ty.base, Base::Class(..) | Base::Enum(_));
+        if !types.iter().any(is_object) {
+            return match types.iter().any(Ty::is_open) {
+                true => Answer::Dynamic,
+                false => Answer::External,
+            };
+        }
+        let name = format!("operator{symbol}");
+        if let Base::Class(class, arguments) = &left.base
+            && left.pointers == 0
+        {
+            let members = self.members_called(*class, arguments, &name);
+            let rest = Given::typed(types[1..].to_vec(), given.place, given.depth);
+            let chosen = self.choose(members, &rest, Some(left), &[]);
+            if !chosen.is_empty() {
+                return self.deduced(chosen, through(Some(left)), &rest, &[]);
+            }
+        }
+        let mut callees = self.by_arguments(&name, given);
+        for scope in self.scopes.chain(given.place.scope) {
+            let faces = self.faces(scope, given.place.file);
+            let entries = faces.into_iter().filter_map(|face| self.scopes.declared(face, &name));
+            let mut visits = 0;
+            let found: Vec<usize> = entries
+                .flat_map(|entry| entry.functions.meant(self.sight(), given.place.file, &mut visits))
+                .collect();
+            self.visited(visits);
+            if !found.is_empty() {
+                callees.extend(found.into_iter().map(|at| Callee { at, bindings: None }));
+                break;
+            }
+        }
+        let chosen = self.choose(callees, given, None, &[]);
+        match self.deduced(chosen, Resolution::Exact, given, &[]) {
+            // The language's own, or another library's.
+            Answer::Unresolved => Answer::External,
+            answer => answer,
+        }
     }
 
     /// CMake commands ignore case and have one scope.
-    fn build_call(&self, reference: &Reference, file: usize) -> Outcome {
+    fn build_call(&self, reference: &Reference, file: usize) -> Answer<'a> {
         let name = reference.name.to_ascii_lowercase();
-        let found = self.names.build.get(&name).map_or(&[][..], Vec::as_slice);
-        let meant = self.meant(found, file);
-        let resolution = match meant.iter().all(|&at| self.is_visible(at, file)) {
-            true => Resolution::Scoped,
-            false => Resolution::Unique,
+        let Some(group) = self.names.build.get(&name) else { return Answer::Unresolved };
+        let mut visits = 0;
+        let meant = group.meant(self.sight(), file, &mut visits);
+        self.visited(visits);
+        let resolution = match meant.iter().all(|&at| self.sight().is_visible(at, file)) {
+            true => Resolution::Exact,
+            false => Resolution::Name,
         };
-        Found::new(meant, resolution).map_or(Outcome::Unresolved, Outcome::Found)
+        Answer::found(meant.into_iter().map(|at| Callee { at, bindings: None }).collect(), resolution)
     }
+
+    /// Whether an entity is a macro.
+    pub(crate) fn is_macro(&self, at: usize) -> bool {
+        self.tree.entities[at].kind == EntityKind::Macro
+    }
+}
+
+/// How a member is found through an object.
+fn through(object: Option<&Ty>) -> Resolution {
+    match object {
+        None => Resolution::Exact,
+        Some(object) if object.is_guess => Resolution::Name,
+        Some(_) => Resolution::Receiver,
+    }
+}
+
+/// Whether a reference is an operator written between or before its operands.
+fn is_operator(reference: &Reference) -> bool {
+    reference.receiver.is_empty()
+        && reference.name.strip_prefix("operator").is_some_and(|symbol| symbol == reference.written)
 }

@@ -25,7 +25,23 @@ pub(crate) struct Class {
     /// Members by name, from all files, in table order.
     pub(crate) members: HashMap<String, Vec<usize>>,
     /// Bases found in the tree, in order of mention.
-    pub(crate) bases: Vec<ClassId>,
+    pub(crate) bases: Vec<BaseLink>,
+    /// Whether it has a base that is not known, such as a template parameter.
+    pub(crate) has_open_base: bool,
+    /// Whether it has a base of another library.
+    pub(crate) has_external_base: bool,
+    /// Whether it has a conversion function.
+    has_conversion: bool,
+}
+
+/// A base class as a record names it.
+#[derive(Debug)]
+pub(crate) struct BaseLink {
+    pub(crate) class: ClassId,
+    /// Record that names it.
+    pub(crate) record: usize,
+    /// As written, with template arguments.
+    pub(crate) written: String,
 }
 
 /// All classes of the tree.
@@ -111,7 +127,7 @@ impl Classes {
         let mut next = 0;
         while next < order.len() {
             let bases = &self.get(order[next]).bases;
-            order.extend(bases.iter().copied().filter(|&base| seen.insert(base)));
+            order.extend(bases.iter().map(|base| base.class).filter(|&base| seen.insert(base)));
             next += 1;
         }
         order
@@ -134,19 +150,57 @@ impl Classes {
         hinted
     }
 
-    /// Members of that name in the first of class and bases that has one.
-    pub(crate) fn member(&self, class: ClassId, name: &str) -> Option<&[usize]> {
-        self.with_bases(class).into_iter().find_map(|at| self.get(at).members.get(name)).map(Vec::as_slice)
-    }
-
     /// Makes the class of record `base` a base of the class of `record`.
-    pub(crate) fn add_base(&mut self, record: usize, base: usize) {
+    pub(crate) fn add_base(&mut self, record: usize, base: usize, written: &str) {
         if let (Some(class), Some(base)) = (self.of_record[record], self.of_record[base])
             && class != base
-            && !self.get(class).bases.contains(&base)
+            && !self.get(class).bases.iter().any(|link| link.class == base)
         {
-            self.all[class.0].bases.push(base);
+            self.all[class.0].bases.push(BaseLink { class: base, record, written: written.to_owned() });
         }
+    }
+
+    /// Notes that a record has a base that is not in the tree, or not known.
+    pub(crate) fn add_foreign_base(&mut self, record: usize, is_external: bool) {
+        if let Some(class) = self.of_record[record] {
+            self.all[class.0].has_external_base |= is_external;
+            self.all[class.0].has_open_base |= !is_external;
+        }
+    }
+
+    /// Classes of exactly this qualified name.
+    pub(crate) fn of_path(&self, qualified: &str) -> Option<&[ClassId]> {
+        self.by_qualified.get(qualified).map(Vec::as_slice)
+    }
+
+    /// Whether a path is that of a class.
+    pub(crate) fn has(&self, qualified: &str) -> bool {
+        self.by_qualified.contains_key(qualified)
+    }
+
+    /// Name of a class without its scope.
+    pub(crate) fn name(&self, class: ClassId) -> &str {
+        let qualified = &self.get(class).qualified;
+        qualified.rsplit("::").next().unwrap_or(qualified)
+    }
+
+    /// Whether objects of the class turn into something else by themselves.
+    pub(crate) fn has_conversion(&self, class: ClassId) -> bool {
+        self.get(class).has_conversion
+    }
+
+    /// Whether a record is a specialisation of its template.
+    pub(crate) fn is_specialisation(&self, tree: &Tree<'_>, record: usize) -> bool {
+        tree.entities[record].is_definition && !is_primary(tree, record)
+    }
+
+    /// Data members in the order in which they are declared.
+    pub(crate) fn fields(&self, tree: &Tree<'_>, class: ClassId) -> Vec<usize> {
+        let members = self.get(class).members.values().flatten().copied();
+        let mut fields: Vec<usize> =
+            members.filter(|&at| tree.entities[at].kind == EntityKind::Field).collect();
+        fields.sort_unstable();
+        fields
     }
 
     /// The entity an edge to the class leads to.
@@ -155,7 +209,13 @@ impl Classes {
     }
 
     /// Of several classes of one name the one `file` means; `None` when nothing tells.
-    fn pick(&self, tree: &Tree<'_>, reach: &Reach, found: &[ClassId], file: usize) -> Option<ClassId> {
+    pub(crate) fn pick(
+        &self,
+        tree: &Tree<'_>,
+        reach: &Reach,
+        found: &[ClassId],
+        file: usize,
+    ) -> Option<ClassId> {
         if let [only] = found {
             return self.may_mean(tree, reach, *only, file).then_some(*only);
         }
@@ -228,6 +288,9 @@ impl Classes {
             entities,
             members: HashMap::new(),
             bases: Vec::new(),
+            has_open_base: false,
+            has_external_base: false,
+            has_conversion: false,
         });
     }
 
@@ -237,6 +300,9 @@ impl Classes {
             self.of_member[at] = class;
             if let Some(class) = class {
                 let name = tree.facts[at].name.clone();
+                let is_conversion =
+                    name.starts_with("operator ") && !name.contains("new") && !name.contains("delete");
+                self.all[class.0].has_conversion |= is_conversion;
                 self.all[class.0].members.entry(name).or_default().push(at);
             }
         }
@@ -245,12 +311,13 @@ impl Classes {
     /// Lexical containment first, then the class its qualified name spells.
     fn class_of_member(&self, tree: &Tree<'_>, reach: &Reach, at: usize) -> Option<ClassId> {
         let facts = &tree.facts[at];
+        let entity = &tree.entities[at];
         if let Some(around) = facts.around
             && tree.entities[around].kind != EntityKind::Namespace
         {
-            return self.of_record[around];
+            let is_friend = tree.is_free(at);
+            return self.of_record[around].filter(|_| !is_friend);
         }
-        let entity = &tree.entities[at];
         let may_be_member = entity.kind.is_callable()
             || entity.kind.is_record()
             || matches!(entity.kind, EntityKind::Field | EntityKind::Variable | EntityKind::Enum);

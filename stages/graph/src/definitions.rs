@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use almanac_tables::{ArtifactRole, EdgeKind, EntityKind, Resolution};
 
 use crate::classes::{ClassId, Classes, specialisation};
-use crate::edges::{EdgeSet, confidence_of};
+use crate::edges::{EdgeSet, How, Node};
 use crate::names::tokens;
 use crate::reach::Reach;
+use crate::relations::spot_of;
 use crate::tree::{Family, Tree};
 
 /// Entities that are one symbol: declarations and definitions of one function or variable.
@@ -19,6 +20,11 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
+    /// The entities of the symbol of an entity.
+    pub(crate) fn with(&self, at: usize) -> &[usize] {
+        &self.entities[self.of[at]]
+    }
+
     /// The entity that stands for the symbol: its definition, else its declaration.
     pub(crate) fn canonical(&self, symbol: usize) -> usize {
         self.entities[symbol][0]
@@ -151,33 +157,26 @@ impl Binder<'_> {
         edges: &mut EdgeSet,
     ) -> Vec<usize> {
         let is_member = self.classes.of_member[definition].is_some();
-        let resolution = match agreement {
-            Agreement::Types => Resolution::Exact,
-            Agreement::Heads => Resolution::Scoped,
-            Agreement::CountOnly => Resolution::Unique,
+        let (resolution, confidence) = match agreement {
+            Agreement::Types => (Resolution::Exact, 1.0),
+            Agreement::Heads => (Resolution::Exact, 0.95),
+            Agreement::CountOnly => (Resolution::Name, 0.8),
         };
-        let (chosen, resolution, confidence) = if is_member && best.len() > 1 {
-            let one = best[turn % best.len()];
-            (vec![one], Resolution::Ambiguous, 1.0 / best.len() as f32)
+        let (chosen, candidates) = if is_member && best.len() > 1 {
+            (vec![best[turn % best.len()]], best.len())
         } else {
-            (best.to_vec(), resolution, confidence_of(resolution))
+            (best.to_vec(), 1)
         };
+        let how = How::one_of(candidates, resolution, confidence);
         for &declaration in &chosen {
-            self.add(definition, declaration, resolution, confidence, edges);
+            self.add(definition, declaration, how, edges);
         }
         chosen
     }
 
-    fn add(
-        &self,
-        definition: usize,
-        declaration: usize,
-        resolution: Resolution,
-        confidence: f32,
-        edges: &mut EdgeSet,
-    ) {
-        let id = |at: usize| self.tree.entities[at].id.as_str();
-        edges.add(EdgeKind::Defines, id(definition), id(declaration), resolution, confidence);
+    fn add(&self, definition: usize, declaration: usize, how: How, edges: &mut EdgeSet) {
+        let (source, target) = (Node::Entity(definition), Node::Entity(declaration));
+        edges.add(EdgeKind::Defines, source, target, how, spot_of(self.tree, definition));
     }
 
     fn fit(&self, definition: usize, declaration: usize, is_sole: bool) -> Option<Fit> {
@@ -307,8 +306,7 @@ impl Binder<'_> {
                     let is_sole = definitions.len() == 1 && declarations.len() == 1;
                     if class.is_some() || is_sole || self.closeness(one, other) > Closeness::Unrelated {
                         bound.push((definition, declaration));
-                        let confidence = confidence_of(Resolution::Exact);
-                        self.add(definition, declaration, Resolution::Exact, confidence, edges);
+                        self.add(definition, declaration, How::EXACT, edges);
                     }
                 }
             }
@@ -323,8 +321,7 @@ impl Binder<'_> {
                 continue;
             }
             for &other in class.entities.iter().filter(|&&at| !self.tree.entities[at].is_definition) {
-                let confidence = confidence_of(Resolution::Exact);
-                self.add(primary, other, Resolution::Exact, confidence, edges);
+                self.add(primary, other, How::EXACT, edges);
             }
         }
     }

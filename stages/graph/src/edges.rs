@@ -1,63 +1,142 @@
-//! Collecting edges: one per kind, source and target, whatever the order they are found in.
+//! Collecting edges: one per kind, source and target, with the first reference behind it, whatever
+//! the order they are found in.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use almanac_tables::{Edge, EdgeKind, Resolution};
+use almanac_tables::{Edge, EdgeKind, Resolution, file_node, namespace_node};
 
-/// Confidence of a target found through names, paths or one exact rule.
-pub(crate) const EXACT: f32 = 1.0;
-/// Confidence of a target found by scope, receiver or reachability.
-pub(crate) const SCOPED: f32 = 0.95;
-/// Confidence of the only target of that name.
-pub(crate) const UNIQUE: f32 = 0.8;
-/// Confidence of the only member of that name when the receiver's type is unknown.
-pub(crate) const UNIQUE_MEMBER: f32 = 0.5;
+use crate::tree::Tree;
 
-/// Confidence that goes with an unambiguous resolution.
+/// Confidence in a pair of files or names that only nearness tells.
+pub(crate) const NEAR: f32 = 0.8;
+
+/// Confidence in a single target, by how it was found.
 pub(crate) fn confidence_of(resolution: Resolution) -> f32 {
     match resolution {
-        Resolution::Exact => EXACT,
-        Resolution::Scoped => SCOPED,
-        Resolution::Unique => UNIQUE,
-        Resolution::Ambiguous => 0.0,
+        Resolution::Exact => 1.0,
+        Resolution::Receiver => 0.95,
+        Resolution::Overloads => 0.9,
+        Resolution::Name => 0.5,
     }
+}
+
+/// A node of the graph.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Node {
+    Entity(usize),
+    File(usize),
+    Namespace(String),
+}
+
+/// How a target was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct How {
+    pub(crate) resolution: Resolution,
+    pub(crate) confidence: f32,
+    /// Targets the reference may mean.
+    pub(crate) candidates: u32,
+}
+
+impl How {
+    pub(crate) const EXACT: Self = Self { resolution: Resolution::Exact, confidence: 1.0, candidates: 1 };
+
+    /// One of several targets that were found the same way.
+    pub(crate) fn one_of(candidates: usize, resolution: Resolution, confidence: f32) -> Self {
+        let is_sure = candidates < 2;
+        let resolution = match resolution {
+            Resolution::Name => Resolution::Name,
+            _ if is_sure => resolution,
+            _ => Resolution::Overloads,
+        };
+        let confidence = if is_sure { confidence } else { confidence / candidates as f32 };
+        Self { resolution, confidence, candidates: candidates as u32 }
+    }
+}
+
+/// Where the reference behind an edge stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub(crate) file: usize,
+    pub(crate) line: u32,
+}
+
+#[derive(Debug)]
+struct Evidence {
+    how: How,
+    spot: Spot,
+    count: u32,
+    label: String,
 }
 
 /// Edges found so far.
 #[derive(Debug, Default)]
 pub(crate) struct EdgeSet {
-    edges: BTreeMap<(EdgeKind, String, String), (Resolution, f32, u32)>,
+    edges: HashMap<(EdgeKind, Node, Node), Evidence>,
 }
 
 impl EdgeSet {
-    /// Adds one reference; the best resolution of an edge wins and references are counted.
-    pub(crate) fn add(
+    /// Adds one reference; the best way an edge was found wins and references are counted.
+    pub(crate) fn add(&mut self, kind: EdgeKind, source: Node, target: Node, how: How, spot: Spot) {
+        self.add_labelled(kind, source, target, how, spot, "");
+    }
+
+    /// The same with a label; that of the first reference is kept.
+    pub(crate) fn add_labelled(
         &mut self,
         kind: EdgeKind,
-        source: &str,
-        target: &str,
-        resolution: Resolution,
-        confidence: f32,
+        source: Node,
+        target: Node,
+        how: How,
+        spot: Spot,
+        label: &str,
     ) {
-        let key = (kind, source.to_owned(), target.to_owned());
-        let entry = self.edges.entry(key).or_insert((resolution, confidence, 0));
-        entry.0 = entry.0.min(resolution);
-        entry.1 = entry.1.max(confidence);
-        entry.2 += 1;
+        let new = || Evidence { how, spot, count: 0, label: label.to_owned() };
+        let entry = self.edges.entry((kind, source, target)).or_insert_with(new);
+        entry.count += 1;
+        let rank = |how: &How| (how.resolution, how.candidates);
+        if rank(&how) < rank(&entry.how) {
+            entry.how = how;
+        } else if rank(&how) == rank(&entry.how) {
+            entry.how.confidence = entry.how.confidence.max(how.confidence);
+        }
+        if spot < entry.spot || (spot == entry.spot && !label.is_empty() && entry.label.is_empty()) {
+            entry.spot = spot;
+            entry.label = label.to_owned();
+        }
+    }
+
+    /// Edges of one kind: source, target, how and where.
+    pub(crate) fn of_kind(&self, kind: EdgeKind) -> impl Iterator<Item = (&Node, &Node, How, Spot, u32)> {
+        self.edges.iter().filter(move |((one, ..), _)| *one == kind).map(|((_, source, target), evidence)| {
+            (source, target, evidence.how, evidence.spot, evidence.count)
+        })
     }
 
     /// The edges in table order.
-    pub(crate) fn into_rows(self) -> Vec<Edge> {
-        self.edges
+    pub(crate) fn into_rows(self, tree: &Tree<'_>) -> Vec<Edge> {
+        let name = |node: &Node| match node {
+            Node::Entity(at) => tree.entities[*at].id.clone(),
+            Node::File(at) => file_node(&tree.files[*at].path),
+            Node::Namespace(path) => namespace_node(path),
+        };
+        let mut rows: Vec<Edge> = self
+            .edges
             .into_iter()
-            .map(|((kind, source, target), (resolution, confidence, count))| Edge {
+            .map(|((kind, source, target), Evidence { how, spot, count, label })| Edge {
                 kind,
-                source,
-                target,
-                resolution,
-                confidence,
+                source: name(&source),
+                target: name(&target),
+                resolution: how.resolution,
+                confidence: how.confidence,
+                candidates: how.candidates,
+                path: tree.files.get(spot.file).map(|file| file.path.clone()).unwrap_or_default(),
+                line: spot.line,
                 count,
+                label,
             })
-            .collect()
+            .collect();
+        let key = |edge: &Edge| (edge.kind, edge.source.clone(), edge.target.clone());
+        rows.sort_by_cached_key(key);
+        rows
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use almanac_tables::{EdgeKind, Reference, ReferenceKind, Resolution, file_node};
+use almanac_tables::{EdgeKind, Reference, ReferenceKind, ReferenceOutcome, Resolution};
 
-use crate::edges::{EdgeSet, confidence_of};
+use crate::GraphParams;
+use crate::edges::{EdgeSet, How, NEAR, Node, Spot};
+use crate::outcomes::Outcomes;
 use crate::tree::{Family, Tree};
-use crate::{GraphParams, TargetCounts};
 
 /// Standard headers with an extension; without one, a header in angle brackets is a system header.
 const C_HEADERS: &[&str] = &[
@@ -43,7 +44,7 @@ pub(crate) fn resolve_includes(
     references: &[Reference],
     params: &GraphParams,
     edges: &mut EdgeSet,
-    counts: &mut TargetCounts,
+    outcomes: &mut Outcomes,
 ) -> Vec<Vec<usize>> {
     let suffixes = suffix_index(tree);
     let mut targets = vec![Vec::new(); tree.files.len()];
@@ -52,25 +53,21 @@ pub(crate) fn resolve_includes(
         let asked = Asked::new(reference);
         let (found, resolution) = find(tree, &suffixes, from, &asked);
         if found.is_empty() {
-            if asked.is_system {
-                counts.external += 1
-            } else {
-                counts.unresolved += 1
-            }
+            let outcome =
+                if asked.is_system { ReferenceOutcome::External } else { ReferenceOutcome::Unresolved };
+            outcomes.count(ReferenceKind::Include, outcome);
             continue;
         }
         if found.len() > params.max_candidates as usize {
-            counts.too_many += 1;
+            outcomes.count(ReferenceKind::Include, ReferenceOutcome::TooMany);
             continue;
         }
-        counts.add(resolution);
-        let confidence = match found.len() {
-            1 => confidence_of(resolution),
-            several => 1.0 / several as f32,
-        };
+        let confidence = if resolution == Resolution::Name { NEAR } else { 1.0 };
+        let how = How::one_of(found.len(), resolution, confidence);
+        outcomes.count(ReferenceKind::Include, ReferenceOutcome::from_resolution(how.resolution));
         for to in found {
-            let (source, target) = (file_node(&reference.path), file_node(&tree.files[to].path));
-            edges.add(EdgeKind::Includes, &source, &target, resolution, confidence);
+            let spot = Spot { file: from, line: reference.line };
+            edges.add(EdgeKind::Includes, Node::File(from), Node::File(to), how, spot);
             if !targets[from].contains(&to) {
                 targets[from].push(to);
             }
@@ -169,13 +166,12 @@ fn nearest(tree: &Tree<'_>, from: usize, found: &[usize]) -> (Vec<usize>, Resolu
     let others: Vec<usize> = found.iter().copied().filter(|&to| to != from).collect();
     match others.as_slice() {
         [] => (Vec::new(), Resolution::Exact),
-        [only] => (vec![*only], Resolution::Unique),
+        [only] => (vec![*only], Resolution::Name),
         several => {
             let shared = |to: usize| tree.shared_folders(from, to);
             let most = several.iter().map(|&to| shared(to)).max().unwrap_or(0);
             let near: Vec<usize> = several.iter().copied().filter(|&to| shared(to) == most).collect();
-            let resolution = if near.len() == 1 { Resolution::Scoped } else { Resolution::Ambiguous };
-            (near, resolution)
+            (near, Resolution::Name)
         }
     }
 }

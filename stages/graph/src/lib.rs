@@ -1,43 +1,76 @@
 //! Graph stage: what the names in a source tree refer to, and what is central in it.
 //!
-//! Reads `files`, `entities` and `references`; writes `edges`, `modules` and `ranks` (paper 3.2.3).
-//! It works on rows alone and must not know where they are kept, how they were parsed or who asks:
-//! [`build`] is a pure function, and the same rows give the same graph whatever their order or the
-//! number of threads. Bump the stage's revision when the same rows may give another graph.
+//! Reads `files`, `entities`, `references` and `locals`; writes `edges`, `modules`, `ranks` and
+//! `resolved` (paper 3.2.3). It works on rows alone and must not know where they are kept, how they
+//! were parsed or who asks: [`build`] is a pure function, and the same rows give the same graph
+//! whatever their order or the number of threads. Bump the stage's revision when the same rows may
+//! give another graph.
 //!
-//! A name is resolved the way the language would as far as text allows: scopes outward, receiver
-//! type, bases, includes. Where that leaves several targets, each is kept as ambiguous up to a
-//! limit; a name that belongs to another library leads nowhere rather than to a namesake.
+//! A name is resolved the way the language would as far as text allows: locals, scopes outward with
+//! what is opened in them, the type of the object and its bases, the namespaces of arguments, the
+//! number and types of arguments. Where that leaves several targets, each is kept as one of a set up
+//! to a limit; a name that belongs to another library leads nowhere rather than to a namesake.
 
 mod calls;
 mod classes;
 mod definitions;
 mod edges;
 mod error;
+mod fit;
+mod groups;
 mod includes;
+mod locals;
 mod lookup;
 mod modules;
 mod names;
+mod outcomes;
 mod overloads;
 mod pairs;
 mod params;
 mod ranks;
 mod reach;
-mod receivers;
 mod relations;
+mod scopes;
+mod strangers;
+mod syntax;
 mod tree;
 mod types;
+mod uses;
+mod values;
 
-use almanac_tables::{Edge, Entity, File, Module, Rank, Reference, Resolution};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use almanac_tables::{Edge, Entity, File, Local, Module, Rank, Reference};
 
 pub use error::Error;
+pub use outcomes::Outcomes;
 pub use params::{GraphParams, RankParams, RankWeights};
 
 use crate::classes::Classes;
 use crate::edges::EdgeSet;
+use crate::groups::Sight;
+use crate::locals::Locals;
 use crate::lookup::{Lookup, Names};
 use crate::reach::Reach;
+use crate::scopes::Scopes;
 use crate::tree::Tree;
+
+/// Rounds in which functions with a deduced result may need one another.
+const DEDUCTIONS: usize = 2;
+
+/// The rows a graph is built from.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// Files.
+    pub files: &'a [File],
+    /// Entities, in table order.
+    pub entities: &'a [Entity],
+    /// References, in table order.
+    pub references: &'a [Reference],
+    /// Variables inside functions, in table order.
+    pub locals: &'a [Local],
+}
 
 /// The stage's tables, each in its declared order, and how resolution went.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -49,84 +82,56 @@ pub struct GraphRows {
     /// Centrality of every entity, file and module.
     pub ranks: Vec<Rank>,
     /// References by what became of them.
-    pub counts: GraphCounts,
-}
-
-/// References by kind and by what became of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct GraphCounts {
-    /// Includes.
-    pub includes: TargetCounts,
-    /// Calls and launches.
-    pub calls: TargetCounts,
-    /// Base classes.
-    pub bases: TargetCounts,
-}
-
-/// How many references ended how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TargetCounts {
-    /// One target by qualified name or path.
-    pub exact: u64,
-    /// One target by scope, receiver or reachability.
-    pub scoped: u64,
-    /// The only target of that name.
-    pub unique: u64,
-    /// Several targets, all kept.
-    pub ambiguous: u64,
-    /// More targets than are kept; no edge.
-    pub too_many: u64,
-    /// Belongs to another library; no edge.
-    pub external: u64,
-    /// Nothing in the tree answers to the name; no edge.
-    pub unresolved: u64,
-}
-
-impl TargetCounts {
-    fn add(&mut self, resolution: Resolution) {
-        match resolution {
-            Resolution::Exact => self.exact += 1,
-            Resolution::Scoped => self.scoped += 1,
-            Resolution::Unique => self.unique += 1,
-            Resolution::Ambiguous => self.ambiguous += 1,
-        }
-    }
-
-    /// All references of the kind.
-    pub fn total(&self) -> u64 {
-        let Self { exact, scoped, unique, ambiguous, too_many, external, unresolved } = *self;
-        exact + scoped + unique + ambiguous + too_many + external + unresolved
-    }
+    pub outcomes: Outcomes,
+    /// Candidates looked at while references were resolved: the measure of the work.
+    pub visits: u64,
 }
 
 /// Builds the graph of a tree from its rows.
-pub fn build(
-    files: &[File],
-    entities: &[Entity],
-    references: &[Reference],
-    params: &GraphParams,
-) -> GraphRows {
+pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
+    let Sources { files, entities, references, locals } = sources;
     let tree = Tree::new(files, entities);
     let mut edges = EdgeSet::default();
-    let mut counts = GraphCounts::default();
-    let includes = includes::resolve_includes(&tree, references, params, &mut edges, &mut counts.includes);
+    let mut outcomes = Outcomes::default();
+    let includes = includes::resolve_includes(&tree, references, params, &mut edges, &mut outcomes);
     let interface_of = pairs::pair_files(&tree, &includes, &mut edges);
     let reach = Reach::new(&tree, &includes, &interface_of);
     let mut classes = Classes::new(&tree, &reach);
     relations::add_ownership(&tree, &classes, &mut edges);
+    relations::add_specialisations(&tree, &classes, &mut edges);
     let symbols = definitions::bind_definitions(&tree, &classes, &reach, &interface_of, &mut edges);
-    let names = Names::new(&tree, &classes);
+    let sight = Sight { tree: &tree, reach: &reach, symbols: &symbols };
+    let names = Names::new(&tree, &classes, sight);
+    let scopes = Scopes::new(&tree, &classes, references, sight);
+    let visits = AtomicU64::new(0);
+    let none = Locals::new(&tree, &[], HashMap::new());
     let bases = {
-        let (tree, reach, classes, symbols, names) = (&tree, &reach, &classes, &symbols, &names);
-        let lookup = Lookup { tree, reach, classes, symbols, names, params };
-        relations::find_bases(&lookup, &mut counts.bases)
+        let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
+        let (names, scopes, locals, visits) = (&names, &scopes, &none, &visits);
+        let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals, params, visits };
+        relations::find_bases(&lookup, references, &mut outcomes)
     };
-    relations::add_bases(&tree, &bases, &mut classes, &mut edges);
-    let (tree, reach, classes, symbols, names) = (&tree, &reach, &classes, &symbols, &names);
-    let lookup = Lookup { tree, reach, classes, symbols, names, params };
-    relations::add_calls(&lookup, references, &mut edges, &mut counts.calls);
-    let edges = edges.into_rows();
+    relations::add_bases(&bases, &mut classes, &mut edges);
+    let mut known = Locals::new(&tree, locals, HashMap::new());
+    let rounds = if known.has_results() { DEDUCTIONS } else { 0 };
+    for round in 0..=rounds {
+        let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
+        let (names, scopes, visits) = (&names, &scopes, &visits);
+        let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals: &known, params, visits };
+        lookup.type_locals();
+        if round < rounds {
+            let results = lookup.deduced_results();
+            known = Locals::new(tree, locals, results);
+        }
+    }
+    let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
+    let (names, scopes, locals) = (&names, &scopes, &known);
+    let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals, params, visits: &visits };
+    relations::add_overrides(&lookup, &mut edges);
+    uses::add_uses(&lookup, references, &mut edges, &mut outcomes);
+    uses::add_aliases(&lookup, &mut edges);
+    let edges = edges.into_rows(tree);
     let modules = modules::modules(tree);
     let ranks = ranks::rank_nodes(files, entities, &modules, &edges, &params.rank);
-    GraphRows { edges, modules, ranks, counts }
+    GraphRows { edges, modules, ranks, outcomes, visits: visits.load(Ordering::Relaxed) }
 }

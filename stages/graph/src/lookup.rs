@@ -1,109 +1,134 @@
-//! Every name of the tree by how it can be asked for.
+//! The finished indexes that references are resolved against.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use almanac_tables::{ArtifactRole, EntityKind, SourceType};
+use almanac_tables::EntityKind;
 
 use crate::GraphParams;
 use crate::classes::{ClassId, Classes};
 use crate::definitions::Symbols;
+use crate::groups::{Group, Sight};
+use crate::locals::Locals;
 use crate::reach::Reach;
-use crate::tree::{Family, Tree};
+use crate::scopes::{ScopeId, Scopes};
+use crate::strangers::Methods;
+use crate::tree::Tree;
+use crate::types::Bindings;
 
-/// Entities by name, in table order.
+/// Entities by name alone, in table order.
 pub(crate) type Named = HashMap<String, Vec<usize>>;
 
-/// Entities by each way of asking for them.
+/// Entities by name, wherever they are declared.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Free functions by qualified name.
-    pub(crate) free: Named,
-    /// Free functions by name.
-    pub(crate) free_by_name: Named,
-    /// CMake functions and macros by lower-case name.
-    pub(crate) build: Named,
-    /// Member functions by name.
-    pub(crate) methods: Named,
-    /// Macros by name.
-    pub(crate) macros: Named,
+    /// Free functions.
+    pub(crate) free: HashMap<String, Group>,
+    /// CMake functions and macros, in lower case.
+    pub(crate) build: HashMap<String, Group>,
+    /// Member functions.
+    pub(crate) methods: HashMap<String, Methods>,
+    /// Macros.
+    pub(crate) macros: HashMap<String, Group>,
     /// Lambdas bound to a name.
     pub(crate) lambdas: Named,
-    /// Aliases by qualified name.
-    pub(crate) aliases: Named,
-    /// Aliases by name.
+    /// Aliases.
     pub(crate) aliases_by_name: Named,
-    /// Variables at namespace scope by qualified name.
-    pub(crate) variables: Named,
 }
 
 impl Names {
     /// Indexes the tree's names.
-    pub(crate) fn new(tree: &Tree<'_>, classes: &Classes) -> Self {
+    pub(crate) fn new(tree: &Tree<'_>, classes: &Classes, sight: Sight<'_>) -> Self {
         let mut names = Self::default();
+        let mut methods: HashMap<String, Vec<usize>> = HashMap::new();
         for at in tree.code_entities() {
             let facts = &tree.facts[at];
-            let kind = tree.entities[at].kind;
+            let name = || facts.name.clone();
             let is_member = classes.of_member[at].is_some();
-            let is_free = facts.around.is_none_or(|outer| tree.entities[outer].kind == EntityKind::Namespace);
-            let (by_qualified, by_name) = match kind {
-                EntityKind::Macro => (None, Some(&mut names.macros)),
-                EntityKind::Lambda => (None, Some(&mut names.lambdas)),
-                EntityKind::Alias => (Some(&mut names.aliases), Some(&mut names.aliases_by_name)),
-                EntityKind::Variable if !is_member => (Some(&mut names.variables), None),
-                EntityKind::TestCase => (None, None),
+            match tree.entities[at].kind {
+                EntityKind::Macro => names.macros.entry(name()).or_default().push(at),
+                EntityKind::Lambda => names.lambdas.entry(name()).or_default().push(at),
+                EntityKind::Alias => names.aliases_by_name.entry(name()).or_default().push(at),
+                EntityKind::TestCase => {}
                 EntityKind::BuildFunction => {
                     names.build.entry(facts.name.to_ascii_lowercase()).or_default().push(at);
-                    (None, None)
                 }
-                kind if kind.is_callable() && is_member => (None, Some(&mut names.methods)),
-                kind if kind.is_callable() && is_free => {
-                    (Some(&mut names.free), Some(&mut names.free_by_name))
+                kind if kind.is_callable() && is_member => methods.entry(name()).or_default().push(at),
+                kind if kind.is_callable() && tree.is_free(at) => {
+                    names.free.entry(name()).or_default().push(at)
                 }
-                _ => (None, None),
-            };
-            if let Some(index) = by_qualified {
-                index.entry(facts.qualified()).or_default().push(at);
-            }
-            if let Some(index) = by_name {
-                index.entry(facts.name.clone()).or_default().push(at);
+                _ => {}
             }
         }
+        for groups in [&mut names.free, &mut names.build, &mut names.macros] {
+            groups.values_mut().for_each(|group| group.finish(sight));
+        }
+        names.methods =
+            methods.into_iter().map(|(name, found)| (name, Methods::new(&found, classes, sight))).collect();
         names
     }
 }
 
-/// The finished indexes that references are resolved against.
+/// Everything that references are resolved against.
 pub(crate) struct Lookup<'a> {
     pub(crate) tree: &'a Tree<'a>,
     pub(crate) reach: &'a Reach,
     pub(crate) classes: &'a Classes,
     pub(crate) symbols: &'a Symbols,
     pub(crate) names: &'a Names,
+    pub(crate) scopes: &'a Scopes<'a>,
+    pub(crate) locals: &'a Locals<'a>,
     pub(crate) params: &'a GraphParams,
+    /// Candidates looked at so far.
+    pub(crate) visits: &'a AtomicU64,
 }
 
-/// Where a name is written: what scopes, file and template parameters it sees.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'p> {
-    /// Scope, namespaces and classes.
-    pub(crate) scope: &'p str,
+/// Where a name is written: what scopes, file, locals and template parameters it sees.
+#[derive(Debug, Clone)]
+pub(crate) struct Place<'a> {
     /// File.
     pub(crate) file: usize,
+    /// Innermost scope.
+    pub(crate) scope: ScopeId,
     /// Entity it stands in or is; `None` at file level.
     pub(crate) entity: Option<usize>,
+    /// Byte at which locals are looked for; `None` outside functions.
+    pub(crate) byte: Option<u64>,
+    /// What template parameters around it stand for.
+    pub(crate) bindings: Bindings<'a>,
 }
 
 impl<'a> Lookup<'a> {
-    /// Whether `path` starts with a namespace of another library that the tree does not open.
-    pub(crate) fn is_external(&self, path: &str) -> bool {
-        let first = path.split("::").next().unwrap_or(path);
+    pub(crate) fn sight(&self) -> Sight<'a> {
+        Sight { tree: self.tree, reach: self.reach, symbols: self.symbols }
+    }
+
+    /// The place an entity is declared at.
+    pub(crate) fn place_of(&self, at: usize) -> Place<'a> {
+        let facts = &self.tree.facts[at];
+        // A class or lambda inside a function sees what the function named before it.
+        let is_local = facts.around.is_some_and(|outer| {
+            self.tree.outward(outer).any(|outer| self.tree.entities[outer].kind.is_callable())
+        });
+        let byte = is_local.then(|| self.tree.entities[at].start_byte);
+        Place { file: facts.file, scope: self.scopes.of(at), entity: Some(at), byte, bindings: None }
+    }
+
+    /// The place of something inside an entity.
+    pub(crate) fn place_in(&self, file: usize, entity: Option<usize>, byte: u64) -> Place<'a> {
+        let scope = entity.map_or(crate::scopes::GLOBAL, |entity| self.scopes.inside(self.tree, entity));
+        Place { file, scope, entity, byte: Some(byte), bindings: None }
+    }
+
+    /// Whether a path belongs to another library by its first name.
+    pub(crate) fn is_external_name(&self, first: &str, is_qualified: bool) -> bool {
         let is_listed = |list: &[String]| list.iter().any(|name| name == first);
-        (is_listed(&self.params.external_namespaces) && first.len() < path.len())
+        (is_qualified && is_listed(&self.params.external_namespaces))
             || self.params.external_prefixes.iter().any(|prefix| first.starts_with(prefix.as_str()))
     }
 
     /// Whether `name` is a template parameter where `place` is.
-    pub(crate) fn is_template_parameter(&self, name: &str, place: Place<'_>) -> bool {
+    pub(crate) fn is_template_parameter(&self, name: &str, place: &Place<'a>) -> bool {
         let names = |at: usize| self.tree.facts[at].template_names.iter();
         place.entity.is_some_and(|entity| {
             let own = self.tree.outward(entity).any(|at| names(at).any(|one| *one == name));
@@ -118,42 +143,35 @@ impl<'a> Lookup<'a> {
         })
     }
 
-    /// Class of exactly this qualified name, as seen from `file`.
-    pub(crate) fn class(&self, qualified: &str, file: usize) -> Option<ClassId> {
-        self.classes.exact(self.tree, self.reach, qualified, file)
-    }
-
-    /// Whether any entity of the symbol of `at` is in a file that `file` sees.
-    pub(crate) fn is_visible(&self, at: usize, file: usize) -> bool {
-        self.symbols.entities[self.symbols.of[at]]
-            .iter()
-            .any(|&other| self.reach.sees(file, self.tree.facts[other].file))
-    }
-
-    /// Whether a reference in `file` can mean `at` although no include leads there: not when it is
-    /// private to a source file, nor when a library would use a program's code.
-    pub(crate) fn is_usable(&self, at: usize, file: usize) -> bool {
-        let declared_in_header = self.symbols.entities[self.symbols.of[at]]
-            .iter()
-            .any(|&other| self.tree.entities[other].source_type == SourceType::Header);
-        let family = self.tree.facts[at].family;
-        let same_program = match self.tree.entities[at].role {
-            ArtifactRole::Library | ArtifactRole::Vendored => true,
-            _ => self.tree.files[self.tree.facts[at].file].folder == self.tree.files[file].folder,
-        };
-        same_program && (declared_in_header || family != Family::Native)
-    }
-
-    /// Those of `found` in the family of `file`, seen from it or usable without being seen.
-    pub(crate) fn meant(&self, found: &[usize], file: usize) -> Vec<usize> {
-        let family = Family::of(self.tree.files[file].language);
-        let of_family = found.iter().copied().filter(|&at| self.tree.facts[at].family == family);
-        let (visible, hidden): (Vec<usize>, Vec<usize>) =
-            of_family.partition(|&at| self.is_visible(at, file));
-        if visible.is_empty() {
-            hidden.into_iter().filter(|&at| self.is_usable(at, file)).collect()
-        } else {
-            visible
+    /// The class that a scope is, as `place` means it.
+    pub(crate) fn class_at(&self, scope: ScopeId, place: &Place<'a>) -> Option<ClassId> {
+        let found = self.classes.of_path(self.scopes.path(scope))?;
+        if let Some(entity) = place.entity {
+            let own = self.tree.outward(entity).find_map(|at| {
+                let class = self.classes.of_record(at).or(self.classes.of_member[at]);
+                class.filter(|class| found.contains(class))
+            });
+            if own.is_some() {
+                return own;
+            }
         }
+        self.pick_class(found, place.file)
+    }
+
+    /// Of classes of one name the one that `file` means.
+    pub(crate) fn pick_class(&self, found: &[ClassId], file: usize) -> Option<ClassId> {
+        match found {
+            [] => None,
+            _ => self.classes.pick(self.tree, self.reach, found, file),
+        }
+    }
+
+    /// A scope with its inline namespaces and what `file` opens in it.
+    pub(crate) fn faces(&self, scope: ScopeId, file: usize) -> Vec<ScopeId> {
+        self.scopes.faces(scope, |other| self.reach.sees(file, other))
+    }
+
+    pub(crate) fn visited(&self, count: u64) {
+        self.visits.fetch_add(count, Ordering::Relaxed);
     }
 }

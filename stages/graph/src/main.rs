@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use almanac_catalog::GRAPH;
-use almanac_graph::{GraphParams, build};
+use almanac_graph::{GraphParams, Sources, build};
 use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
+use almanac_tables::{Entity, File, Local, Reference};
 
 fn main() -> ExitCode {
     almanac_stage::main(&GRAPH, Implementation::without_model(run))
@@ -13,13 +14,16 @@ fn main() -> ExitCode {
 fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     let params: GraphParams = context.params()?;
     params.check()?;
-    let files = context.read("sources")?;
-    let entities = context.read("sources")?;
-    let references = context.read("sources")?;
-    let rows = build(&files, &entities, &references, &params);
+    let files: Vec<File> = context.read("sources")?;
+    let entities: Vec<Entity> = context.read("sources")?;
+    let references: Vec<Reference> = context.read("sources")?;
+    let locals: Vec<Local> = context.read("sources")?;
+    let sources = Sources { files: &files, entities: &entities, references: &references, locals: &locals };
+    let rows = build(sources, &params);
     let total = rows.edges.len() as u64;
     output.write(rows.edges)?;
     output.write(rows.modules)?;
     output.write(rows.ranks)?;
+    output.write(rows.outcomes.rows())?;
     Ok(Outcome::Complete(Counts { total, generated: total, ..Counts::default() }))
 }

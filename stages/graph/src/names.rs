@@ -1,5 +1,7 @@
 //! Reading names, parameter lists and types out of the text the parser kept.
 
+use crate::syntax::{TypeText, Written};
+
 const ELABORATION: &[&str] = &["typename", "class", "struct", "enum", "union", "template"];
 const QUALIFIERS: &[&str] = &[
     "const",
@@ -186,22 +188,32 @@ pub(crate) fn template_parameter_names(text: &str) -> Vec<&str> {
 }
 
 /// One parameter of a callable, reduced to what tells overloads apart.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parameter {
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameter<'t> {
     /// Type in tokens, without qualification, name and default.
     pub(crate) type_tokens: Vec<String>,
     /// Name; empty if there is none.
-    pub(crate) name: String,
-    /// Type as written, without name and default.
-    pub(crate) type_text: String,
+    pub(crate) name: &'t str,
+    /// Type, without name and default.
+    pub(crate) type_text: TypeText<'t>,
     /// Whether it may be left out.
     pub(crate) has_default: bool,
     /// Whether it takes any number of arguments.
     pub(crate) is_pack: bool,
 }
 
+impl Parameter<'_> {
+    /// Whether it takes an object of the class itself: to copy or move it.
+    pub(crate) fn is_of_class(&self, name: &str) -> bool {
+        match &self.type_text.base {
+            Written::Named(path) => path.name() == name,
+            _ => false,
+        }
+    }
+}
+
 /// Reads a parameter list, with or without its parentheses.
-pub(crate) fn parameters(text: &str) -> Vec<Parameter> {
+pub(crate) fn parameters(text: &str) -> Vec<Parameter<'_>> {
     let inner = text.trim();
     let inner = inner.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inner);
     if inner.trim().is_empty() || inner.trim() == "void" {
@@ -210,21 +222,23 @@ pub(crate) fn parameters(text: &str) -> Vec<Parameter> {
     split_top_level(inner, b',').into_iter().map(parameter).collect()
 }
 
-fn parameter(text: &str) -> Parameter {
+fn parameter(text: &str) -> Parameter<'_> {
     let equals = find_top_level(text, b'=');
     let head = text[..equals.unwrap_or(text.len())].trim();
     let array = head.ends_with(']').then(|| head.rfind('[')).flatten();
     let head = head[..array.unwrap_or(head.len())].trim();
-    let (type_text, name) = split_declarator(head);
-    // An array parameter is a pointer.
-    let type_text = if array.is_some() { format!("{type_text}*") } else { type_text.to_owned() };
-    Parameter {
-        is_pack: head.contains("..."),
-        has_default: equals.is_some(),
-        name: name.to_owned(),
-        type_tokens: normalised_type(&type_text),
-        type_text,
+    let (written, name) = split_declarator(head);
+    let mut type_tokens = normalised_type(written);
+    let mut type_text = TypeText::read(written);
+    if array.is_some() {
+        // An array parameter is a pointer.
+        type_tokens.push("*".to_owned());
+        type_text.pointers = type_text.pointers.saturating_add(1);
+        if type_text.is_const && type_tokens.first().is_none_or(|first| first != "const") {
+            type_tokens.insert(0, "const".to_owned());
+        }
     }
+    Parameter { is_pack: head.contains("..."), has_default: equals.is_some(), name, type_tokens, type_text }
 }
 
 /// Splits `const T& name` into its type and name; the name is empty if there is none.
@@ -299,78 +313,6 @@ pub(crate) fn is_const_member(signature: &str, parameters: &str) -> bool {
     tokens(tail.split("->").next().unwrap_or("")).contains(&"const")
 }
 
-/// A type name with the arguments of its last component.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TypeName {
-    /// Qualified name as written, without template arguments.
-    pub(crate) path: String,
-    /// Template arguments of the last component, as written.
-    pub(crate) arguments: Vec<String>,
-    /// Whether it is a pointer.
-    pub(crate) is_pointer: bool,
-    /// Whether it starts with `::`.
-    pub(crate) is_global: bool,
-}
-
-/// The named type inside `text`; `None` for built-in and deduced types.
-pub(crate) fn type_name(text: &str) -> Option<TypeName> {
-    let text = text.trim();
-    let bytes = text.as_bytes();
-    let (mut at, mut found) = (0, None);
-    while at < bytes.len() {
-        if !is_word(bytes[at]) && !text[at..].starts_with("::") {
-            at += 1;
-            continue;
-        }
-        let (end, path, arguments) = read_path(text, at);
-        let keyword = QUALIFIERS.contains(&path.as_str()) || ELABORATION.contains(&path.as_str());
-        if !keyword && !path.is_empty() {
-            let is_global = text[at..].starts_with("::");
-            found = (!BUILTINS.contains(&path.as_str())).then_some((path, arguments, is_global));
-        }
-        at = end.max(at + 1);
-    }
-    let (path, arguments, is_global) = found?;
-    let is_pointer = text.trim_end_matches("const").trim_end().ends_with('*');
-    Some(TypeName { path, arguments, is_pointer, is_global })
-}
-
-/// Reads `a::b<args>::c<args>` from byte `at`.
-fn read_path(text: &str, at: usize) -> (usize, String, Vec<String>) {
-    let bytes = text.as_bytes();
-    let (mut at, mut path, mut arguments) = (at, String::new(), Vec::new());
-    loop {
-        while text[at..].starts_with("::") || bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
-            at += if text[at..].starts_with("::") { 2 } else { 1 };
-        }
-        let start = at;
-        while at < bytes.len() && is_word(bytes[at]) {
-            at += 1;
-        }
-        let word = &text[start..at];
-        if word.is_empty() {
-            return (at, path, arguments);
-        }
-        if !path.is_empty() && ELABORATION.contains(&word) {
-            continue;
-        }
-        path = join(&path, word);
-        arguments.clear();
-        let after = text.len() - text[at..].trim_start().len();
-        if bytes.get(after) == Some(&b'<') {
-            let end = after + matching(&text[after..]).unwrap_or(text.len() - after - 1);
-            arguments = split_top_level(&text[after + 1..end.max(after + 1)], b',')
-                .into_iter()
-                .map(|argument| argument.trim().to_owned())
-                .collect();
-            at = (end + 1).min(text.len());
-        }
-        if !text[at..].trim_start().starts_with("::") {
-            return (at, path, arguments);
-        }
-    }
-}
-
 /// Byte of the bracket that closes the one `text` starts with.
 pub(crate) fn matching(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -432,23 +374,6 @@ mod tests {
         assert_eq!(shown("(std::function<void(int, double)> f)"), ["function<void(int,double)> f"]);
         assert!(parameters("(int a = f(1, 2), ...)")[0].has_default);
         assert!(parameters("(int a = f(1, 2), ...)")[1].is_pack);
-    }
-
-    #[test]
-    fn type_names_are_found_among_qualifiers() {
-        let path = |text: &str| type_name(text).map(|name| name.path);
-        assert_eq!(path("KOKKOS_INLINE_FUNCTION const ippl::Vector<T, 3>&").as_deref(), Some("ippl::Vector"));
-        assert_eq!(path("typename T::template rebind<int>::type *").as_deref(), Some("T::rebind::type"));
-        assert_eq!(path("unsigned long"), None);
-        assert_eq!(path("auto&"), None);
-        let shared = type_name("std::shared_ptr<Field<T, Dim>>").expect("a name");
-        assert_eq!(
-            (shared.arguments.as_slice(), shared.is_pointer),
-            (&["Field<T, Dim>".to_owned()][..], false)
-        );
-        assert!(type_name("Mesh * const").expect("a name").is_pointer);
-        assert_eq!(type_name("Broken<").map(|name| name.path).as_deref(), Some("Broken"));
-        assert_eq!(type_name("ünïcode<é>::").map(|name| name.path).as_deref(), Some("ünïcode"));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use almanac_tables::{EdgeKind, Resolution, file_node};
+use almanac_tables::{EdgeKind, Resolution};
 
-use crate::edges::{EdgeSet, confidence_of};
+use crate::edges::{EdgeSet, How, NEAR, Node, Spot};
 use crate::tree::{Family, Tree};
 
 /// Interface first: a file implements the nearest earlier rank of its stem.
@@ -29,7 +29,7 @@ pub(crate) fn pair_files(
         for &body in group.iter().filter(|&&body| body != header) {
             if BODIES.contains(&extension(&tree.files[body].path)) {
                 interface_of[body] = Some(header);
-                add(tree, edges, header, body, Resolution::Exact);
+                add(edges, header, body, How::EXACT);
             }
         }
     }
@@ -55,14 +55,14 @@ fn pair_across_folders(
         });
         if let Some(header) = same_stem {
             interface_of[body] = Some(header);
-            add(tree, edges, header, body, Resolution::Scoped);
+            add(edges, header, body, How::one_of(1, Resolution::Name, NEAR));
         }
     }
 }
 
-fn add(tree: &Tree<'_>, edges: &mut EdgeSet, header: usize, body: usize, resolution: Resolution) {
-    let (source, target) = (file_node(&tree.files[header].path), file_node(&tree.files[body].path));
-    edges.add(EdgeKind::Pairs, &source, &target, resolution, confidence_of(resolution));
+fn add(edges: &mut EdgeSet, header: usize, body: usize, how: How) {
+    let spot = Spot { file: body, line: 0 };
+    edges.add(EdgeKind::Pairs, Node::File(header), Node::File(body), how, spot);
 }
 
 /// The file of a group that is its interface: the first extension of `INTERFACES` that occurs.

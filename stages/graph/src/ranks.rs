@@ -1,10 +1,11 @@
 //! Centrality by PageRank.
 //!
-//! Nodes are all entities, files and modules. Score flows from caller to callee, from including to
+//! Nodes are all entities, files and modules. Score flows from caller to callee or to the class it
+//! makes an object of, from including to
 //! included file, from derived to base class and from definition to declaration; besides, what is
 //! owned passes a share to its owners (member, class, file, folder, folder above), so that a used
 //! function raises what holds it. Scores sum to one over all nodes. Degrees count the edges that
-//! express use: calls, includes, inheritance and definitions, without ownership and pairs.
+//! express use: calls, launches, objects made, includes, inheritance and definitions.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ pub(crate) fn rank_nodes(
     names.dedup();
     let at: BTreeMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let mut degrees = vec![(0_u32, 0_u32); names.len()];
-    for edge in edges.iter().filter(|edge| !matches!(edge.kind, EdgeKind::Owns | EdgeKind::Pairs)) {
+    for edge in edges.iter().filter(|edge| expresses_use(edge.kind)) {
         if let (Some(&from), Some(&to)) = (at.get(&*edge.source), at.get(&*edge.target)) {
             degrees[from].1 += 1;
             degrees[to].0 += 1;
@@ -67,12 +68,14 @@ fn links(
     for edge in edges {
         let confidence = f64::from(edge.confidence);
         match edge.kind {
-            EdgeKind::Calls => link(&edge.source, &edge.target, weights.calls * confidence),
+            EdgeKind::Calls | EdgeKind::Launches | EdgeKind::Instantiates => {
+                link(&edge.source, &edge.target, weights.calls * confidence)
+            }
             EdgeKind::Includes => link(&edge.source, &edge.target, weights.includes * confidence),
             EdgeKind::Inherits => link(&edge.source, &edge.target, weights.inherits * confidence),
             EdgeKind::Defines => link(&edge.source, &edge.target, weights.defines * confidence),
             EdgeKind::Owns => link(&edge.target, &edge.source, weights.owned),
-            EdgeKind::Pairs => {}
+            _ => {}
         }
     }
     for module in modules {
@@ -84,6 +87,11 @@ fn links(
         }
     }
     links
+}
+
+fn expresses_use(kind: EdgeKind) -> bool {
+    use EdgeKind::{Calls, Defines, Includes, Inherits, Instantiates, Launches};
+    matches!(kind, Calls | Launches | Instantiates | Includes | Inherits | Defines)
 }
 
 /// Power iteration; what dead ends would pass on is spread evenly.

@@ -68,6 +68,23 @@ impl Reach {
         Self { component_of, seen }
     }
 
+    /// Files in `files`, one bit each, that `from` sees.
+    pub(crate) fn seen_among<'r>(
+        &'r self,
+        from: usize,
+        files: &'r [u64],
+    ) -> impl Iterator<Item = usize> + 'r {
+        let seen = self.component_of.get(from).map_or(&[][..], |&component| self.seen[component].as_slice());
+        seen.iter().zip(files).enumerate().flat_map(|(word, (seen, wanted))| {
+            let mut both = seen & wanted;
+            std::iter::from_fn(move || {
+                let bit = both.trailing_zeros();
+                both &= both.wrapping_sub(1);
+                (bit < 64).then_some(word * 64 + bit as usize)
+            })
+        })
+    }
+
     /// Whether `from` sees `to`; a file sees itself.
     pub(crate) fn sees(&self, from: usize, to: usize) -> bool {
         match (self.component_of.get(from), to / 64, to % 64) {

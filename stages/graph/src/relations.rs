@@ -1,17 +1,22 @@
-//! The edges between entities: ownership, inheritance and calls.
+//! The edges between entities that declarations tell: ownership, inheritance, overriding.
 
-use almanac_tables::{EdgeKind, EntityKind, Reference, ReferenceKind, Resolution};
-use almanac_tables::{file_node, namespace_node};
-use rayon::prelude::*;
+use std::collections::HashMap;
 
-use crate::TargetCounts;
-use crate::calls::{Found, Outcome};
-use crate::classes::Classes;
-use crate::edges::{EXACT, EdgeSet, confidence_of};
-use crate::lookup::{Lookup, Place};
-use crate::names::{join, scopes_outward, type_name};
+use almanac_tables::{EdgeKind, EntityKind, Reference, ReferenceKind, ReferenceOutcome, Resolution};
+
+use crate::classes::{ClassId, Classes};
+use crate::edges::{EdgeSet, How, Node, Spot, confidence_of};
+use crate::lookup::Lookup;
+use crate::names::tokens;
+use crate::outcomes::Outcomes;
+use crate::syntax::{TypeText, Written};
 use crate::tree::{Family, Tree};
-use crate::types::TypeAnswer;
+use crate::types::Base;
+
+/// Where an entity starts.
+pub(crate) fn spot_of(tree: &Tree<'_>, at: usize) -> Spot {
+    Spot { file: tree.facts[at].file, line: tree.entities[at].start_line }
+}
 
 /// File, namespace, class, function or section owns an entity.
 ///
@@ -20,120 +25,186 @@ use crate::types::TypeAnswer;
 /// what is lexically inside it.
 pub(crate) fn add_ownership(tree: &Tree<'_>, classes: &Classes, edges: &mut EdgeSet) {
     for at in 0..tree.entities.len() {
-        let entity = &tree.entities[at];
-        let mut add = |owner: &str| {
-            edges.add(EdgeKind::Owns, owner, &entity.id, Resolution::Exact, EXACT);
+        let facts = &tree.facts[at];
+        let mut add = |owner: Node| {
+            edges.add(EdgeKind::Owns, owner, Node::Entity(at), How::EXACT, spot_of(tree, at));
         };
-        let around = tree.facts[at].around;
+        let file = facts.has_file().then(|| Node::File(facts.file));
+        let around = facts.around;
         let in_namespace = around.is_none_or(|outer| tree.entities[outer].kind == EntityKind::Namespace);
         if let Some(class) = classes.of_member[at] {
             let record = around.filter(|&outer| classes.of_record(outer) == Some(class));
-            add(&tree.entities[record.unwrap_or(classes.node(class))].id);
+            add(Node::Entity(record.unwrap_or(classes.node(class))));
             if in_namespace {
-                add(&file_node(&entity.path));
+                file.into_iter().for_each(add);
             }
         } else if in_namespace {
-            let scope = tree.facts[at].scope.as_str();
-            let is_code = tree.facts[at].family == Family::Native;
-            let is_namespaced = is_code && around.is_some() && !scope.is_empty();
-            if is_namespaced {
-                add(&namespace_node(scope));
+            let is_code = facts.family == Family::Native;
+            if is_code && around.is_some() && !facts.scope.is_empty() {
+                add(Node::Namespace(facts.scope.clone()));
             }
-            if entity.kind != EntityKind::Namespace || around.is_none() {
-                add(&file_node(&entity.path));
+            if tree.entities[at].kind != EntityKind::Namespace || around.is_none() {
+                file.into_iter().for_each(add);
             }
         } else if let Some(outer) = around {
-            add(&tree.entities[outer].id);
+            add(Node::Entity(outer));
         }
     }
 }
 
-/// A base class as resolved: record, base and how it was found.
-pub(crate) type Base = (usize, usize, Resolution);
+/// A base class as resolved.
+pub(crate) struct FoundBase {
+    record: usize,
+    written: String,
+    /// The base, or whether it is of another library.
+    target: Result<usize, bool>,
+    how: How,
+    spot: Spot,
+}
 
 /// Resolves the base classes of every record, nearest scope first.
-pub(crate) fn find_bases(lookup: &Lookup<'_>, counts: &mut TargetCounts) -> Vec<Base> {
+pub(crate) fn find_bases(
+    lookup: &Lookup<'_>,
+    references: &[Reference],
+    outcomes: &mut Outcomes,
+) -> Vec<FoundBase> {
     let tree = lookup.tree;
-    let mut bases = Vec::new();
+    let mut lines: HashMap<&str, Vec<u32>> = HashMap::new();
+    for reference in references.iter().filter(|one| one.kind == ReferenceKind::Base) {
+        lines.entry(&reference.entity_id).or_default().push(reference.line);
+    }
+    let mut found = Vec::new();
     for at in tree.code_entities().filter(|&at| tree.entities[at].kind.is_record()) {
-        let facts = &tree.facts[at];
-        let scope = facts.qualified();
-        let place = Place { scope: &scope, file: facts.file, entity: Some(at) };
-        for written in &tree.entities[at].bases {
-            let Some(name) = type_name(written) else { continue };
-            match lookup.resolve_type(written, place) {
-                TypeAnswer::Class(class) if lookup.classes.node(class) != at => {
-                    let qualified = &lookup.classes.get(class).qualified;
-                    let is_in_scope =
-                        scopes_outward(&scope).any(|outer| join(outer, &name.path) == *qualified);
-                    let is_named = qualified.ends_with(&name.path);
-                    let resolution = match (is_in_scope, is_named) {
-                        (true, _) => Resolution::Exact,
-                        (false, true) => Resolution::Unique,
-                        (false, false) => Resolution::Scoped,
-                    };
-                    counts.add(resolution);
-                    bases.push((at, lookup.classes.node(class), resolution));
+        let entity = &tree.entities[at];
+        for (nth, written) in entity.bases.iter().enumerate() {
+            let text = TypeText::read(written);
+            let Written::Named(path) = &text.base else { continue };
+            let spot = match lines.get(entity.id.as_str()).and_then(|lines| lines.get(nth)) {
+                Some(&line) => Spot { file: tree.facts[at].file, line },
+                None => spot_of(tree, at),
+            };
+            let ty = lookup.type_of(&text, &lookup.place_of(at), 0);
+            let (target, how) = match &ty.base {
+                Base::Class(class, _) if lookup.classes.node(*class) != at => {
+                    let resolution = lookup.how_named(at, *class, path);
+                    (Ok(lookup.classes.node(*class)), How::one_of(1, resolution, confidence_of(resolution)))
                 }
-                TypeAnswer::External => counts.external += 1,
-                _ => counts.unresolved += 1,
-            }
+                Base::Class(..) => continue,
+                base => (Err(matches!(base, Base::External(..))), How::EXACT),
+            };
+            let outcome = match target {
+                Ok(_) => ReferenceOutcome::from_resolution(how.resolution),
+                Err(true) => ReferenceOutcome::External,
+                Err(false) if matches!(ty.base, Base::Parameter(_)) => ReferenceOutcome::Dynamic,
+                Err(false) => ReferenceOutcome::Unresolved,
+            };
+            outcomes.count(ReferenceKind::Base, outcome);
+            found.push(FoundBase { record: at, written: written.clone(), target, how, spot });
         }
     }
-    bases
+    found
+}
+
+impl Lookup<'_> {
+    /// Whether a class is found by scope from an entity, or by its name alone.
+    fn how_named(&self, from: usize, class: ClassId, path: &crate::syntax::PathText<'_>) -> Resolution {
+        let qualified = &self.classes.get(class).qualified;
+        let plain = path.plain();
+        let is_other = !(qualified == &plain || qualified.ends_with(&format!("::{plain}")));
+        let is_in_scope = self
+            .scopes
+            .chain(self.scopes.inside(self.tree, from))
+            .any(|scope| crate::names::join(self.scopes.path(scope), &plain) == *qualified);
+        // Another name is an alias, which scopes led to.
+        if is_in_scope || is_other { Resolution::Exact } else { Resolution::Name }
+    }
 }
 
 /// Adds the edges of base classes and lets members be found through them.
-pub(crate) fn add_bases(tree: &Tree<'_>, bases: &[Base], classes: &mut Classes, edges: &mut EdgeSet) {
-    for &(record, base, resolution) in bases {
-        let (source, target) = (&tree.entities[record].id, &tree.entities[base].id);
-        edges.add(EdgeKind::Inherits, source, target, resolution, confidence_of(resolution));
-        classes.add_base(record, base);
-    }
-}
-
-/// Resolves calls and launches and adds their edges.
-pub(crate) fn add_calls(
-    lookup: &Lookup<'_>,
-    references: &[Reference],
-    edges: &mut EdgeSet,
-    counts: &mut TargetCounts,
-) {
-    let is_call = |kind| matches!(kind, ReferenceKind::Call | ReferenceKind::Launch);
-    let calls: Vec<&Reference> = references.iter().filter(|reference| is_call(reference.kind)).collect();
-    let outcomes: Vec<Outcome> = calls.par_iter().map(|reference| lookup.resolve_call(reference)).collect();
-    for (reference, outcome) in calls.into_iter().zip(outcomes) {
-        match outcome {
-            Outcome::External => counts.external += 1,
-            Outcome::Unresolved => counts.unresolved += 1,
-            Outcome::Found(found) => add_call(lookup, reference, &found, edges, counts),
+pub(crate) fn add_bases(bases: &[FoundBase], classes: &mut Classes, edges: &mut EdgeSet) {
+    for base in bases {
+        match base.target {
+            Ok(target) => {
+                let (source, target_node) = (Node::Entity(base.record), Node::Entity(target));
+                edges.add(EdgeKind::Inherits, source, target_node, base.how, base.spot);
+                classes.add_base(base.record, target, &base.written);
+            }
+            Err(is_external) => classes.add_foreign_base(base.record, is_external),
         }
     }
 }
 
-fn add_call(
-    lookup: &Lookup<'_>,
-    reference: &Reference,
-    found: &Found,
-    edges: &mut EdgeSet,
-    counts: &mut TargetCounts,
-) {
-    let candidates = found.entities.len();
-    if candidates > lookup.params.max_candidates as usize {
-        counts.too_many += 1;
+/// Member functions that override a virtual one of a base, by name, parameters and constness.
+pub(crate) fn add_overrides(lookup: &Lookup<'_>, edges: &mut EdgeSet) {
+    let tree = lookup.tree;
+    for (number, class) in lookup.classes.all.iter().enumerate() {
+        if class.bases.is_empty() {
+            continue;
+        }
+        let mut names: Vec<&String> = class.members.keys().collect();
+        names.sort();
+        for name in names {
+            for &at in &class.members[name] {
+                let is_method = tree.entities[at].kind.is_callable() && lookup.symbols.with(at)[0] == at;
+                if is_method && !lookup.is_constructor(at) {
+                    add_override(lookup, ClassId(number), name, at, edges);
+                }
+            }
+        }
+    }
+}
+
+fn add_override(lookup: &Lookup<'_>, class: ClassId, name: &str, at: usize, edges: &mut EdgeSet) {
+    let tree = lookup.tree;
+    let is_destructor = name.starts_with('~');
+    let same = |one: usize, other: usize| {
+        let (one, other) = (&tree.facts[one], &tree.facts[other]);
+        let types = |facts: &crate::tree::Facts<'_>| -> Vec<Vec<String>> {
+            facts.parameters.iter().map(|parameter| parameter.type_tokens.clone()).collect()
+        };
+        one.is_const == other.is_const && types(one) == types(other)
+    };
+    let says_override = lookup.symbols.with(at).iter().any(|&one| {
+        tokens(&tree.entities[one].signature).iter().any(|word| matches!(*word, "override" | "final"))
+    });
+    for base in &lookup.classes.with_bases(class)[1..] {
+        let wanted = if is_destructor { format!("~{}", lookup.classes.name(*base)) } else { name.to_owned() };
+        let Some(members) = lookup.classes.get(*base).members.get(&wanted) else { continue };
+        let mut callables: Vec<usize> = members
+            .iter()
+            .copied()
+            .filter(|&one| tree.entities[one].kind.is_callable() && lookup.is_virtual(one))
+            .map(|one| lookup.symbols.with(one)[0])
+            .collect();
+        callables.dedup();
+        let exact = callables.iter().copied().find(|&one| is_destructor || same(at, one));
+        // Types may be spelt differently; `override` says that one is meant.
+        let alike = || {
+            let count = tree.facts[at].parameters.len();
+            let mut likely =
+                callables.iter().copied().filter(|&one| tree.facts[one].parameters.len() == count);
+            let first = likely.next().filter(|_| says_override);
+            first.filter(|_| likely.next().is_none())
+        };
+        let (target, how) = match (exact, alike()) {
+            (Some(target), _) => (target, How::EXACT),
+            (None, Some(target)) => (target, How::one_of(1, Resolution::Exact, 0.9)),
+            (None, None) => continue,
+        };
+        edges.add(EdgeKind::Overrides, Node::Entity(at), Node::Entity(target), how, spot_of(tree, at));
         return;
     }
-    let (resolution, confidence) = match candidates {
-        1 => (found.resolution, found.confidence),
-        several => (Resolution::Ambiguous, 1.0 / several as f32),
-    };
-    counts.add(resolution);
-    let source = match lookup.tree.entity(&reference.entity_id) {
-        Some(_) => reference.entity_id.clone(),
-        None => file_node(&reference.path),
-    };
-    for &target in &found.entities {
-        let target = &lookup.tree.entities[target].id;
-        edges.add(EdgeKind::Calls, &source, target, resolution, confidence);
+}
+
+/// Specialisations and the primary template they belong to.
+pub(crate) fn add_specialisations(tree: &Tree<'_>, classes: &Classes, edges: &mut EdgeSet) {
+    for class in &classes.all {
+        let primary = class.entities[0];
+        for &other in &class.entities[1..] {
+            if classes.is_specialisation(tree, other) && !classes.is_specialisation(tree, primary) {
+                let (source, target) = (Node::Entity(other), Node::Entity(primary));
+                edges.add(EdgeKind::Specialises, source, target, How::EXACT, spot_of(tree, other));
+            }
+        }
     }
 }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use almanac_tables::{Entity, EntityKind, File, Language};
 
 use crate::names::{
-    Parameter, is_const_member, join, parameters, plain, scope_and_name, template_parameter_names,
-    without_anonymous,
+    Parameter, is_const_member, join, parameters, plain, scope_and_name, split_declarator,
+    template_parameter_names, without_anonymous,
 };
+use crate::syntax::TypeText;
 
 /// Languages whose names may refer to one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,7 +48,9 @@ pub(crate) struct Facts<'a> {
     /// Scope with namespaces and classes, without template arguments and anonymous parts.
     pub(crate) scope: String,
     /// Parameters of a callable or function-like macro.
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Parameter<'a>>,
+    /// Type of a variable or field, result of a callable, target of an alias.
+    pub(crate) type_text: TypeText<'a>,
     /// Whether it is a `const` member function.
     pub(crate) is_const: bool,
     /// Names of its template parameters, of all heads.
@@ -55,6 +58,11 @@ pub(crate) struct Facts<'a> {
 }
 
 impl Facts<'_> {
+    /// Whether its file has a row.
+    pub(crate) fn has_file(&self) -> bool {
+        self.file != NO_FILE
+    }
+
     /// Scope and name.
     pub(crate) fn qualified(&self) -> String {
         join(&self.scope, &self.name)
@@ -104,6 +112,24 @@ impl<'a> Tree<'a> {
         std::iter::successors(Some(entity), |&at| self.facts[at].around)
     }
 
+    /// Whether a callable is a function of a namespace; a friend is one, though a class is around it.
+    pub(crate) fn is_free(&self, at: usize) -> bool {
+        let is_function = matches!(
+            self.entities[at].kind,
+            EntityKind::FunctionDefinition | EntityKind::FunctionDeclaration
+        );
+        let around = self.facts[at].around.map(|outer| self.entities[outer].kind);
+        is_function && around.is_none_or(|kind| kind == EntityKind::Namespace || kind.is_record())
+    }
+
+    /// Innermost entity around a byte of a file.
+    pub(crate) fn innermost(&self, path: &str, byte: u64) -> Option<usize> {
+        let end =
+            self.entities.partition_point(|entity| (entity.path.as_str(), entity.start_byte) <= (path, byte));
+        let last = end.checked_sub(1).filter(|&at| self.entities[at].path == path)?;
+        self.outward(last).find(|&at| byte < self.entities[at].end_byte)
+    }
+
     /// Number of leading folders two files share.
     pub(crate) fn shared_folders(&self, one: usize, other: usize) -> usize {
         let parts = |file: usize| self.files[file].folder.split('/');
@@ -130,7 +156,45 @@ fn facts_of<'a>(entity: &'a Entity, around: Option<usize>, files: &HashMap<&str,
         parameters: if has_parameters { parameters(&entity.parameters) } else { Vec::new() },
         is_const: has_parameters && is_const_member(&entity.signature, &entity.parameters),
         template_names: template_parameter_names(&entity.template_parameters),
+        type_text: if is_code { type_text(entity) } else { TypeText::DEDUCED },
     }
+}
+
+/// The type an entity has or stands for, as the parser gives it, else as its signature shows.
+fn type_text(entity: &Entity) -> TypeText<'_> {
+    let signature = entity.signature.as_str();
+    let written = entity.return_type.trim();
+    match entity.kind {
+        EntityKind::Alias if !written.is_empty() => TypeText::read(written),
+        EntityKind::Alias => TypeText::read(alias_text(signature)),
+        EntityKind::Field | EntityKind::Variable => {
+            let head = signature.split(['=', '{', ';', '[']).next().unwrap_or("");
+            let written = if written.is_empty() { split_declarator(head).0 } else { written };
+            let mut text = TypeText::read(written);
+            let after = head.len();
+            if signature[after..].starts_with('[') && head.trim_end().ends_with(entity.name.as_str()) {
+                text.pointers = text.pointers.saturating_add(1);
+            }
+            text
+        }
+        kind if kind.is_callable() => {
+            let is_deduced = matches!(written, "" | "auto");
+            let trailing = signature.rsplit_once("->").filter(|_| is_deduced);
+            TypeText::read(trailing.map_or(written, |(_, text)| text))
+        }
+        _ => TypeText::DEDUCED,
+    }
+}
+
+/// The type on the right of `using X = …` or on the left of a typedef's name.
+fn alias_text(signature: &str) -> &str {
+    let text = signature.trim().trim_end_matches(';').trim_end();
+    let using = text.rfind("using ").map(|at| &text[at..]);
+    if let Some((_, target)) = using.and_then(|text| text.split_once('=')) {
+        return target.trim();
+    }
+    let typedef = text.rfind("typedef").map_or(text, |at| &text[at + "typedef".len()..]);
+    split_declarator(typedef).0
 }
 
 /// Scope of an entity: its qualified name's, or namespace and class where that says more.

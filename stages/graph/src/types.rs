@@ -1,156 +1,501 @@
-//! What class a type, written somewhere, is.
+//! What a type, written somewhere, is.
+
+use std::sync::Arc;
+
+use almanac_tables::EntityKind;
 
 use crate::classes::ClassId;
 use crate::lookup::{Lookup, Place};
-use crate::names::{join, scope_and_name, scopes_outward, split_declarator, type_name};
+use crate::scopes::{Entry, GLOBAL, ScopeId};
+use crate::syntax::{Builtin, PathText, Reference, TypeText, Written};
 
-/// Longest chain of aliases and wrappers followed.
-const MAX_DEPTH: usize = 12;
+/// Longest chain of aliases, nested names and results followed.
+pub(crate) const MAX_DEPTH: usize = 12;
 
-/// Types that hand on `->` and `.` to their first argument.
-const WRAPPERS: &[&str] =
-    &["shared_ptr", "unique_ptr", "weak_ptr", "optional", "reference_wrapper", "atomic"];
+/// Types that hand on `->` to their first argument.
+pub(crate) const POINTERS: &[&str] = &["shared_ptr", "unique_ptr", "weak_ptr", "optional"];
+/// Types that stand for their first argument.
+const TRANSPARENT: &[&str] = &[
+    "reference_wrapper",
+    "atomic",
+    "decay_t",
+    "remove_cv_t",
+    "remove_reference_t",
+    "remove_const_t",
+    "remove_cvref_t",
+    "add_const_t",
+    "add_lvalue_reference_t",
+    "remove_pointer_t",
+    "type_identity_t",
+    "decay",
+    "remove_cv",
+    "remove_reference",
+    "remove_const",
+    "remove_cvref",
+    "type_identity",
+];
+/// Types that stand for their second argument.
+const CHOOSING: &[&str] = &["enable_if_t", "conditional_t", "enable_if", "conditional"];
 
-/// What is known of a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TypeAnswer {
-    /// A class of the tree.
-    Class(ClassId),
-    /// A class of the tree behind a smart pointer.
-    Wrapped(ClassId),
-    /// A type of another library or a built-in one.
-    External,
-    /// Not to be told: a template parameter, `auto`, or a name nobody declares.
-    Unknown,
+/// A type as far as it is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ty {
+    pub(crate) base: Base,
+    pub(crate) pointers: u8,
+    pub(crate) reference: Reference,
+    /// Whether the object it is, refers or points to is `const`.
+    pub(crate) is_const: bool,
+    /// Whether a name alone told it: what follows from it is no more certain.
+    pub(crate) is_guess: bool,
 }
 
-impl Lookup<'_> {
-    /// The class that `text` names at `place`.
-    pub(crate) fn resolve_type(&self, text: &str, place: Place<'_>) -> TypeAnswer {
-        self.type_at_depth(text, place, 0)
+/// Arguments of a template.
+pub(crate) type Arguments = Arc<[Ty]>;
+
+/// What a type is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Base {
+    /// Not to be told.
+    Unknown,
+    Builtin(Builtin),
+    /// A class of the tree.
+    Class(ClassId, Arguments),
+    /// An enumeration of the tree.
+    Enum(usize),
+    /// A class of another library: last name and arguments.
+    External(Arc<str>, Arguments),
+    /// A template parameter that stands for any type.
+    Parameter(Arc<str>),
+    /// A name that nobody in the tree declares.
+    Named(Arc<str>),
+    /// A function or lambda of the tree, named and not called.
+    Function(usize),
+    /// A lambda without a name.
+    Closure,
+    /// `{...}`.
+    Braces,
+}
+
+impl Ty {
+    pub(crate) fn of(base: Base) -> Self {
+        Self { base, pointers: 0, reference: Reference::None, is_const: false, is_guess: false }
     }
 
-    pub(crate) fn type_at_depth(&self, text: &str, place: Place<'_>, depth: usize) -> TypeAnswer {
-        let Some(name) = type_name(text) else {
-            let is_deduced = text.contains("auto") || text.contains("decltype") || text.trim().is_empty();
-            return if is_deduced { TypeAnswer::Unknown } else { TypeAnswer::External };
-        };
-        if depth > MAX_DEPTH {
-            return TypeAnswer::Unknown;
+    pub(crate) fn unknown() -> Self {
+        Self::of(Base::Unknown)
+    }
+
+    pub(crate) fn class(class: ClassId, arguments: Arguments) -> Self {
+        Self::of(Base::Class(class, arguments))
+    }
+
+    /// Whether nothing can be told from it: dependent or not understood.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.base, Base::Unknown | Base::Parameter(_) | Base::Named(_))
+    }
+
+    pub(crate) fn is_external(&self) -> bool {
+        matches!(self.base, Base::External(..))
+    }
+
+    /// Class of the tree that an object of the type is, pointers looked through.
+    pub(crate) fn class_id(&self) -> Option<ClassId> {
+        match self.base {
+            Base::Class(class, _) => Some(class),
+            _ => None,
         }
-        let (qualifier, last) = scope_and_name(&name.path);
-        if WRAPPERS.contains(&last) && matches!(qualifier, "" | "std") {
-            let inner = name.arguments.first().map_or("", String::as_str);
-            return match self.type_at_depth(inner, place, depth + 1) {
-                TypeAnswer::Class(class) => TypeAnswer::Wrapped(class),
+    }
+
+    /// The type with the marks that stand around its name.
+    fn marked(mut self, text: &TypeText<'_>) -> Self {
+        self.pointers = self.pointers.saturating_add(text.pointers);
+        if text.reference != Reference::None {
+            self.reference = text.reference;
+        }
+        self.is_const |= text.is_const;
+        self
+    }
+
+    /// What it points to, or what an array holds.
+    pub(crate) fn pointee(mut self) -> Self {
+        self.pointers = self.pointers.saturating_sub(1);
+        self.reference = Reference::Left;
+        self
+    }
+
+    /// The type of an object that holds a value of this one.
+    pub(crate) fn value(mut self) -> Self {
+        self.reference = Reference::None;
+        self
+    }
+}
+
+/// Values of template parameters, innermost first.
+pub(crate) type Bindings<'a> = Option<Arc<Binding<'a>>>;
+
+/// Template parameters of one template, and what they stand for.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Binding<'a> {
+    names: Vec<&'a str>,
+    types: Vec<Ty>,
+    outer: Bindings<'a>,
+}
+
+impl<'a> Binding<'a> {
+    /// `names` bound to `types` as far as both go; nothing when nothing is known.
+    pub(crate) fn new(names: &[&'a str], types: &[Ty], outer: Bindings<'a>) -> Bindings<'a> {
+        let known = names.iter().zip(types).filter(|(_, ty)| ty.base != Base::Unknown);
+        let (names, types): (Vec<&str>, Vec<Ty>) = known.map(|(name, ty)| (*name, ty.clone())).unzip();
+        if names.is_empty() { outer } else { Some(Arc::new(Self { names, types, outer })) }
+    }
+}
+
+/// What `name` stands for.
+fn bound<'b>(bindings: &'b Bindings<'_>, name: &str) -> Option<&'b Ty> {
+    let mut next = bindings.as_ref();
+    while let Some(binding) = next {
+        if let Some(at) = binding.names.iter().position(|one| *one == name) {
+            return Some(&binding.types[at]);
+        }
+        next = binding.outer.as_ref();
+    }
+    None
+}
+
+/// What a component of a path leads to.
+enum Step {
+    Type(Ty),
+    Scope(ScopeId),
+    /// A name of another library.
+    External,
+    /// A member of something dependent.
+    Open,
+    Nothing,
+}
+
+impl<'a> Lookup<'a> {
+    /// The type that `text` is at `place`.
+    pub(crate) fn type_of(&self, text: &TypeText<'_>, place: &Place<'a>, depth: usize) -> Ty {
+        let ty = match &text.base {
+            Written::Builtin(kind) => Ty::of(Base::Builtin(*kind)),
+            Written::Named(path) if depth <= MAX_DEPTH => self.named_type(path, place, depth + 1),
+            Written::Of(expression) if depth <= MAX_DEPTH => {
+                let expression = crate::syntax::Expression::read(expression);
+                self.value_of(&expression, place, depth + 1).value()
+            }
+            _ => Ty::unknown(),
+        };
+        ty.marked(text)
+    }
+
+    /// The type a path names.
+    pub(crate) fn named_type(&self, path: &PathText<'_>, place: &Place<'a>, depth: usize) -> Ty {
+        let Some(first) = path.parts.first() else { return Ty::unknown() };
+        if depth > MAX_DEPTH {
+            return Ty::unknown();
+        }
+        if let Some(ty) = self.standard_type(path, place, depth) {
+            return ty;
+        }
+        let mut step = self.first_step(path, place, depth);
+        if matches!(step, Step::Nothing) && self.is_external_name(first.name, path.parts.len() > 1) {
+            step = Step::External;
+        }
+        for part in &path.parts[1..] {
+            step = match step {
+                Step::Scope(scope) => self.step_in_scope(scope, part, place, depth),
+                Step::Type(ty) => self.step_in_type(&ty, part, place, depth),
                 other => other,
             };
         }
-        let first = name.path.split("::").next().unwrap_or(&name.path);
-        if self.is_template_parameter(first, place) {
-            return TypeAnswer::Unknown;
+        match step {
+            Step::Type(ty) => ty,
+            Step::External => self.external_type(path, place, depth),
+            Step::Nothing if !path.is_global => self.type_elsewhere(path, place, depth),
+            _ => Ty::unknown(),
         }
-        let scope = if name.is_global { "" } else { place.scope };
-        if let Some(answer) = self.type_in_scopes(&name.path, Place { scope, ..place }, depth) {
-            return answer;
-        }
-        if self.is_external(&name.path) {
-            return TypeAnswer::External;
-        }
-        if let Some(answer) = self.nested_type(&name.path, place, depth) {
-            return answer;
-        }
-        self.type_elsewhere(&name.path, place, depth)
     }
 
-    /// A class or alias found from the scope of `place` outward.
-    fn type_in_scopes(&self, path: &str, place: Place<'_>, depth: usize) -> Option<TypeAnswer> {
-        scopes_outward(place.scope).find_map(|scope| {
-            let holders = match self.class(scope, place.file) {
-                Some(class) => self.classes.with_bases(class),
-                None => Vec::new(),
-            };
-            let holder_names = holders.iter().map(|&class| self.classes.get(class).qualified.as_str());
-            let mut names: Vec<&str> = holder_names.collect();
-            if names.is_empty() {
-                names.push(scope);
-            }
-            names.into_iter().find_map(|holder| {
-                let qualified = join(holder, path);
-                self.class(&qualified, place.file)
-                    .map(TypeAnswer::Class)
-                    .or_else(|| self.alias(&qualified, place, depth))
-            })
-        })
+    fn arguments_of(&self, texts: Option<&Vec<TypeText<'_>>>, place: &Place<'a>, depth: usize) -> Arguments {
+        texts.into_iter().flatten().map(|text| self.type_of(text, place, depth + 1)).collect()
     }
 
-    /// `Base::value_type` where `Base` is itself an alias or class.
-    fn nested_type(&self, path: &str, place: Place<'_>, depth: usize) -> Option<TypeAnswer> {
-        let (outer, last) = scope_and_name(path);
-        if outer.is_empty() {
+    fn external_type(&self, path: &PathText<'_>, place: &Place<'a>, depth: usize) -> Ty {
+        let arguments = self.arguments_of(path.last().and_then(|part| part.arguments.as_ref()), place, depth);
+        Ty::of(Base::External(path.name().into(), arguments))
+    }
+
+    /// Types of the standard library that are what their arguments are.
+    fn standard_type(&self, path: &PathText<'_>, place: &Place<'a>, depth: usize) -> Option<Ty> {
+        let is_standard = path.parts.first().is_some_and(|part| part.name == "std") && path.parts.len() > 1;
+        if !is_standard {
             return None;
         }
-        let class = match self.type_at_depth(outer, place, depth + 1) {
-            TypeAnswer::Class(class) | TypeAnswer::Wrapped(class) => class,
-            TypeAnswer::External => return Some(TypeAnswer::External),
-            TypeAnswer::Unknown => return None,
+        let part = &path.parts[1];
+        let arguments = part.arguments.as_ref()?;
+        let wanted = match part.name {
+            name if TRANSPARENT.contains(&name) => arguments.first()?,
+            name if CHOOSING.contains(&name) => arguments.get(1)?,
+            _ => return None,
         };
-        self.classes.with_bases(class).into_iter().find_map(|holder| {
-            let qualified = join(&self.classes.get(holder).qualified, last);
-            self.class(&qualified, place.file)
-                .map(TypeAnswer::Class)
-                .or_else(|| self.alias(&qualified, place, depth))
-        })
+        let mut ty = self.type_of(wanted, place, depth + 1);
+        if part.name.starts_with("remove_pointer") {
+            ty.pointers = ty.pointers.saturating_sub(1);
+        }
+        ty.reference = Reference::None;
+        Some(ty)
+    }
+
+    /// The first component, from the innermost scope outward.
+    fn first_step(&self, path: &PathText<'_>, place: &Place<'a>, depth: usize) -> Step {
+        let part = &path.parts[0];
+        let is_last = path.parts.len() == 1;
+        if path.is_global {
+            return self.step_in_scope(GLOBAL, part, place, depth);
+        }
+        if let Some(local) = self.local_alias(part.name, place) {
+            return Step::Type(local);
+        }
+        if let Some(ty) = bound(&place.bindings, part.name) {
+            return Step::Type(ty.clone());
+        }
+        if self.is_template_parameter(part.name, place) {
+            let parameter = Ty::of(Base::Parameter(part.name.into()));
+            return if is_last { Step::Type(parameter) } else { Step::Open };
+        }
+        for scope in self.scopes.chain(place.scope) {
+            let found = match self.class_at(scope, place) {
+                Some(class) => self.step_in_class(class, None, part, place, depth),
+                None => self.step_in_scope(scope, part, place, depth),
+            };
+            if !matches!(found, Step::Nothing) {
+                return found;
+            }
+        }
+        Step::Nothing
+    }
+
+    fn step_in_scope(
+        &self,
+        scope: ScopeId,
+        part: &crate::syntax::PartText<'_>,
+        place: &Place<'a>,
+        depth: usize,
+    ) -> Step {
+        for face in self.faces(scope, place.file) {
+            if let Some(entry) = self.scopes.declared(face, part.name)
+                && let Some(found) = self.type_in_entry(entry, part, place, depth)
+            {
+                return found;
+            }
+            if let Some(child) = self.scopes.child(face, part.name) {
+                return Step::Scope(child);
+            }
+        }
+        Step::Nothing
+    }
+
+    fn type_in_entry(
+        &self,
+        entry: &'a Entry,
+        part: &crate::syntax::PartText<'_>,
+        place: &Place<'a>,
+        depth: usize,
+    ) -> Option<Step> {
+        if let Some(class) = self.pick_class(&entry.classes, place.file) {
+            let arguments = self.arguments_of(part.arguments.as_ref(), place, depth);
+            return Some(Step::Type(Ty::class(class, arguments)));
+        }
+        if let Some(alias) = self.pick_type(&entry.types, place) {
+            let arguments = self.arguments_of(part.arguments.as_ref(), place, depth);
+            return Some(Step::Type(self.declared_type_of(alias, &arguments, &None, depth)));
+        }
+        let import = entry.imports.iter().find(|(file, _)| self.reach.sees(place.file, *file));
+        match import {
+            Some((_, Some(target))) if depth < MAX_DEPTH => {
+                match self.step_in_scope(*target, part, place, depth + 1) {
+                    Step::Nothing => None,
+                    found => Some(found),
+                }
+            }
+            Some((_, None)) if entry.functions.is_empty() => Some(Step::External),
+            _ => None,
+        }
+    }
+
+    /// A type that is a member of a class or of its bases.
+    fn step_in_class(
+        &self,
+        class: ClassId,
+        arguments: Option<&Arguments>,
+        part: &crate::syntax::PartText<'_>,
+        place: &Place<'a>,
+        depth: usize,
+    ) -> Step {
+        let none = Arguments::from([]);
+        let written = || self.arguments_of(part.arguments.as_ref(), place, depth);
+        let found = self.in_lineage(class, arguments.unwrap_or(&none), |holder, holder_arguments| {
+            if self.classes.name(holder) == part.name {
+                let own = if part.arguments.is_some() { written() } else { holder_arguments.clone() };
+                return Some(Ty::class(holder, own));
+            }
+            let at = self.member_type(holder, part.name, place)?;
+            if let Some(nested) = self.classes.of_record(at) {
+                return Some(Ty::class(nested, written()));
+            }
+            let outer = match arguments {
+                // Inside the class its parameters are what the place says.
+                None => place.bindings.clone(),
+                Some(_) => self.class_bindings(at, holder, holder_arguments),
+            };
+            Some(self.declared_type_of(at, &written(), &outer, depth))
+        });
+        found.map_or(Step::Nothing, Step::Type)
+    }
+
+    /// A class, alias or enumeration inside a class.
+    fn member_type(&self, class: ClassId, name: &str, place: &Place<'a>) -> Option<usize> {
+        let members = self.classes.get(class).members.get(name)?;
+        let is_type =
+            |kind: EntityKind| kind.is_record() || matches!(kind, EntityKind::Alias | EntityKind::Enum);
+        let types: Vec<usize> = members
+            .iter()
+            .copied()
+            .filter(|&at| is_type(self.tree.entities[at].kind) && place.entity != Some(at))
+            .collect();
+        match types.as_slice() {
+            [] => None,
+            [only] => Some(*only),
+            several => self.own_member(several, place).or(Some(several[0])),
+        }
+    }
+
+    /// Of the members of several specialisations the one of the specialisation around `place`.
+    fn own_member(&self, found: &[usize], place: &Place<'a>) -> Option<usize> {
+        let entity = place.entity?;
+        let around: Vec<usize> = self.tree.outward(entity).collect();
+        found
+            .iter()
+            .copied()
+            .find(|&at| self.tree.facts[at].around.is_some_and(|outer| around.contains(&outer)))
+    }
+
+    fn step_in_type(
+        &self,
+        ty: &Ty,
+        part: &crate::syntax::PartText<'_>,
+        place: &Place<'a>,
+        depth: usize,
+    ) -> Step {
+        match &ty.base {
+            Base::Class(class, arguments) => {
+                match self.step_in_class(*class, Some(arguments), part, place, depth) {
+                    Step::Nothing => Step::Open,
+                    found => found,
+                }
+            }
+            Base::External(..) => Step::External,
+            _ => Step::Open,
+        }
+    }
+
+    /// What an alias stands for, or an enumeration is.
+    fn declared_type_of(&self, at: usize, arguments: &Arguments, outer: &Bindings<'a>, depth: usize) -> Ty {
+        if self.tree.entities[at].kind == EntityKind::Enum {
+            return Ty::of(Base::Enum(at));
+        }
+        if depth > MAX_DEPTH {
+            return Ty::unknown();
+        }
+        let facts = &self.tree.facts[at];
+        let bindings = Binding::new(&facts.template_names, arguments, outer.clone());
+        let place = Place { bindings, ..self.place_of(at) };
+        self.type_of(&facts.type_text, &place, depth + 1)
+    }
+
+    /// An alias or enumeration of one name that `place` means; never the alias being read.
+    fn pick_type(&self, found: &[usize], place: &Place<'a>) -> Option<usize> {
+        let is_other = |at: &usize| place.entity != Some(*at);
+        let in_file = |at: &usize| self.tree.facts[*at].file == place.file;
+        let others = || found.iter().copied().filter(is_other);
+        others()
+            .find(in_file)
+            .or_else(|| others().find(|&at| self.sight().is_visible(at, place.file)))
+            .or_else(|| if let [only] = found { Some(*only).filter(is_other) } else { None })
     }
 
     /// A class or alias of that name in a scope that `place` is not in.
-    fn type_elsewhere(&self, path: &str, place: Place<'_>, depth: usize) -> TypeAnswer {
-        if let Some(class) = self.classes.elsewhere(self.tree, self.reach, path, place.file) {
-            return TypeAnswer::Class(class);
+    fn type_elsewhere(&self, path: &PathText<'_>, place: &Place<'a>, depth: usize) -> Ty {
+        let plain = path.plain();
+        let arguments =
+            || self.arguments_of(path.last().and_then(|part| part.arguments.as_ref()), place, depth);
+        if let Some(class) = self.classes.elsewhere(self.tree, self.reach, &plain, place.file) {
+            return Ty::class(class, arguments());
         }
-        let (_, last) = scope_and_name(path);
-        let ending = format!("::{path}");
-        let found = self.names.aliases_by_name.get(last).map_or(&[][..], Vec::as_slice);
-        let visible: Vec<usize> = found
-            .iter()
-            .copied()
-            .filter(|&at| {
-                let qualified = self.tree.facts[at].qualified();
-                let named = qualified == path || qualified.ends_with(&ending);
-                named && self.classes.of_member[at].is_none() && self.is_visible(at, place.file)
-            })
-            .collect();
-        match visible.as_slice() {
-            [only] => self.alias_target(*only, depth),
-            _ => TypeAnswer::Unknown,
+        let ending = format!("::{plain}");
+        let found = self.names.aliases_by_name.get(path.name()).map_or(&[][..], Vec::as_slice);
+        let mut visible = found.iter().copied().filter(|&at| {
+            let qualified = self.tree.facts[at].qualified();
+            let named = qualified == plain || qualified.ends_with(&ending);
+            named && self.classes.of_member[at].is_none() && self.sight().is_visible(at, place.file)
+        });
+        match (visible.next(), visible.next()) {
+            (Some(only), None) if place.entity != Some(only) => {
+                self.declared_type_of(only, &arguments(), &None, depth + 1)
+            }
+            _ => Ty::of(Base::Named(path.name().into())),
         }
     }
 
-    /// What the alias of this qualified name stands for; the one in the same or a visible file.
-    fn alias(&self, qualified: &str, place: Place<'_>, depth: usize) -> Option<TypeAnswer> {
-        let found = self.names.aliases.get(qualified)?;
-        let same_file = found.iter().find(|&&at| self.tree.facts[at].file == place.file);
-        let visible = || found.iter().find(|&&at| self.is_visible(at, place.file));
-        let sole = || if let [only] = found.as_slice() { Some(only) } else { None };
-        let chosen = same_file.or_else(visible).or_else(sole)?;
-        // An alias that names itself (`using T = typename X::T`) would lead nowhere.
-        (place.entity != Some(*chosen)).then(|| self.alias_target(*chosen, depth))
+    /// What `wanted` finds in `class` or else in its bases, nearest first, each with its template
+    /// arguments.
+    pub(crate) fn in_lineage<R>(
+        &self,
+        class: ClassId,
+        arguments: &Arguments,
+        mut wanted: impl FnMut(ClassId, &Arguments) -> Option<R>,
+    ) -> Option<R> {
+        let mut order = vec![(class, arguments.clone())];
+        let mut next = 0;
+        while next < order.len() {
+            let (derived, arguments) = order[next].clone();
+            next += 1;
+            if let Some(found) = wanted(derived, &arguments) {
+                return Some(found);
+            }
+            for base in &self.classes.get(derived).bases {
+                if !order.iter().any(|(one, _)| *one == base.class) {
+                    order.push((base.class, self.base_arguments(base, &arguments)));
+                }
+            }
+        }
+        None
     }
 
-    fn alias_target(&self, alias: usize, depth: usize) -> TypeAnswer {
-        let facts = &self.tree.facts[alias];
-        let place = Place { scope: &facts.scope, file: facts.file, entity: Some(alias) };
-        self.type_at_depth(&alias_text(&self.tree.entities[alias].signature), place, depth + 1)
+    /// Template arguments of a base, seen from a derived class with its own.
+    fn base_arguments(&self, base: &crate::classes::BaseLink, arguments: &Arguments) -> Arguments {
+        let text = TypeText::read(&base.written);
+        let Written::Named(path) = &text.base else { return Arguments::from([]) };
+        let Some(texts) = path.last().and_then(|part| part.arguments.as_ref()) else {
+            return Arguments::from([]);
+        };
+        let names = &self.tree.facts[base.record].template_names;
+        let bindings = Binding::new(names, arguments, None);
+        let place = Place { bindings, ..self.place_of(base.record) };
+        self.arguments_of(Some(texts), &place, MAX_DEPTH / 2)
     }
-}
 
-/// The type on the right of `using X = …` or on the left of a typedef's name.
-pub(crate) fn alias_text(signature: &str) -> String {
-    let text = signature.trim().trim_end_matches(';').trim_end();
-    let using = text.rfind("using ").map(|at| &text[at..]);
-    if let Some((_, target)) = using.and_then(|text| text.split_once('=')) {
-        return target.trim().to_owned();
+    /// Template parameters of the class `holder` as its member `at` calls them, bound to arguments.
+    pub(crate) fn class_bindings(&self, at: usize, holder: ClassId, arguments: &Arguments) -> Bindings<'a> {
+        if arguments.is_empty() {
+            return None;
+        }
+        let facts = &self.tree.facts[at];
+        let record = facts.around.filter(|&outer| self.classes.of_record(outer) == Some(holder));
+        match record {
+            Some(record) if self.classes.is_specialisation(self.tree, record) => None,
+            Some(record) => Binding::new(&self.tree.facts[record].template_names, arguments, None),
+            None => Binding::new(&facts.template_names, arguments, None),
+        }
     }
-    let typedef = text.rfind("typedef").map_or(text, |at| &text[at + "typedef".len()..]);
-    split_declarator(typedef).0.to_owned()
 }

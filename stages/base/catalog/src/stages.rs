@@ -1,7 +1,7 @@
 //! The six stages.
 
 use almanac_tables::{
-    Chunk, Edge, Embedding, Entity, Explanation, File, Local, Module, Rank, Reference, Summary, Text,
+    Chunk, Edge, Embedding, Entity, Explanation, File, Local, Module, Rank, Reference, Resolved, Summary, Text,
 };
 
 use crate::{Identity, StageSpec, TableSpec};
@@ -14,6 +14,7 @@ const LOCALS: TableSpec = TableSpec::of::<Local>("sources");
 const EDGES: TableSpec = TableSpec::of::<Edge>("graph");
 const MODULES: TableSpec = TableSpec::of::<Module>("graph");
 const RANKS: TableSpec = TableSpec::of::<Rank>("graph");
+const RESOLVED: TableSpec = TableSpec::of::<Resolved>("graph");
 const EXPLANATIONS: TableSpec = TableSpec::of::<Explanation>("explanations");
 const SUMMARIES: TableSpec = TableSpec::of::<Summary>("summaries");
 const CHUNKS: TableSpec = TableSpec::of::<Chunk>("embeddings");
@@ -27,7 +28,7 @@ const VECTOR_RECORD: Identity = Identity::Format { name: "vector record", versio
 pub const PARSE: StageSpec = StageSpec {
     name: "parse",
     artifact: "sources",
-    revision: 1,
+    revision: 2,
     summary: "read the source tree into files, entities and references",
     reads: &[],
     writes: &[FILES, TEXTS, ENTITY_ROWS, REFERENCES, LOCALS],
@@ -41,10 +42,10 @@ pub const PARSE: StageSpec = StageSpec {
 pub const GRAPH: StageSpec = StageSpec {
     name: "graph",
     artifact: "graph",
-    revision: 1,
+    revision: 2,
     summary: "resolve references into edges, group files into modules, rank nodes",
     reads: &[FILES, ENTITY_ROWS, REFERENCES, LOCALS],
-    writes: &[EDGES, MODULES, RANKS],
+    writes: &[EDGES, MODULES, RANKS, RESOLVED],
     identities: &[],
     ledger: None,
     partial: false,

@@ -2,11 +2,11 @@
 
 use almanac_artifact::table;
 
-use crate::{EdgeKind, ModuleKind, Resolution};
+use crate::{EdgeKind, ModuleKind, ReferenceKind, ReferenceOutcome, Resolution};
 
 table! {
     /// A relation between two nodes. A node is an entity id, `file:PATH` or `module:NAME`.
-    pub struct Edge in "edges", version 1, sorted by (kind, source, target) {
+    pub struct Edge in "edges", version 2, sorted by (kind, source, target) {
         /// What relates them.
         kind: EdgeKind,
         /// Node it starts from.
@@ -15,10 +15,30 @@ table! {
         target: String,
         /// How the target was found.
         resolution: Resolution,
-        /// Confidence from 0 to 1; one over the number of candidates when ambiguous.
+        /// Confidence from 0 to 1; shared among the candidates when there are several.
         confidence: f32,
+        /// Targets that the reference may mean, this one included.
+        candidates: u32,
+        /// File of the first reference behind it.
+        path: String,
+        /// Line of the first reference behind it, from 1; 0 where no one line says it.
+        line: u32,
         /// References behind it.
         count: u32,
+        /// Name given to a launch; condition of guarded code; empty otherwise.
+        label: String,
+    }
+}
+
+table! {
+    /// How many references of a kind ended how: the measure of what the graph leaves out.
+    pub struct Resolved in "resolved", version 1, sorted by (kind, outcome) {
+        /// What the references ask for.
+        kind: ReferenceKind,
+        /// What became of them.
+        outcome: ReferenceOutcome,
+        /// How many.
+        count: u64,
     }
 }
 

@@ -195,14 +195,60 @@ symbol_enum! {
     pub enum ReferenceKind {
         /// `#include`, CMake `include`, `add_subdirectory`.
         Include = "include",
-        /// A call.
+        /// A call, of an operator too.
         Call = "call",
+        /// An object made: `T x(a)`, `T{a}`, `new T`, a member or base initialised.
+        Construct = "construct",
         /// A base class.
         Base = "base",
-        /// A CUDA/HIP kernel launch or a lambda handed to a parallel construct.
+        /// A CUDA/HIP kernel launch or a callable handed to a parallel construct.
         Launch = "launch",
-        /// A type named in a signature or member.
+        /// A type named in a signature, member or body.
         Type = "type",
+        /// `using namespace a`, written `namespace a`, or `using a::f`.
+        Using = "using",
+        /// A macro used without arguments.
+        Expand = "expand",
+        /// A conditional of the preprocessor, or a CMake `if`, that names a macro or option.
+        Guard = "guard",
+        /// A source file of a CMake target, or a definition passed to the compiler.
+        Build = "build",
+        /// A name in a document or comment.
+        Mention = "mention",
+    }
+}
+
+symbol_enum! {
+    /// What became of a reference.
+    pub enum ReferenceOutcome {
+        /// One target, found as the language finds it.
+        Exact = "exact",
+        /// One target, through the type of the object.
+        Receiver = "receiver",
+        /// Found by the name alone.
+        Name = "name",
+        /// Several overloads remain, all kept.
+        Overloads = "overload_set",
+        /// More targets than are kept; no edge.
+        TooMany = "too_many",
+        /// Belongs to another library; no edge.
+        External = "external",
+        /// A value that is called, such as a parameter: the target is known only when it runs.
+        Dynamic = "dynamic",
+        /// Nothing in the tree answers to the name; no edge.
+        Unresolved = "unresolved",
+    }
+}
+
+impl ReferenceOutcome {
+    /// What became of a reference that gave an edge.
+    pub fn from_resolution(resolution: Resolution) -> Self {
+        match resolution {
+            Resolution::Exact => Self::Exact,
+            Resolution::Receiver => Self::Receiver,
+            Resolution::Overloads => Self::Overloads,
+            Resolution::Name => Self::Name,
+        }
     }
 }
 
@@ -213,28 +259,50 @@ symbol_enum! {
         Includes = "includes",
         /// Callable calls callable.
         Calls = "calls",
+        /// Callable starts a kernel, or a callable in parallel; itself where that is a lambda in it.
+        Launches = "launches",
         /// File, namespace or class owns an entity.
         Owns = "owns",
         /// Class derives from class.
         Inherits = "inherits",
+        /// Member function overrides a virtual one.
+        Overrides = "overrides",
         /// Definition implements declaration.
         Defines = "defines",
+        /// Callable or variable makes an object of a class, or names a template with arguments.
+        Instantiates = "instantiates",
+        /// Specialisation belongs to its primary template.
+        Specialises = "specialises",
+        /// Signature, member or body names a type.
+        UsesType = "uses_type",
+        /// Alias stands for a type.
+        Aliases = "aliases",
+        /// Code expands a macro.
+        Expands = "expands",
+        /// Test case, or test file, exercises a symbol or file of the product.
+        Tests = "tests",
+        /// Section of a document names a symbol or file.
+        Documents = "documents",
+        /// CMake target is made of a file.
+        Builds = "builds",
+        /// CMake option or configured file decides code.
+        Configures = "configures",
         /// Header and implementation of one stem.
         Pairs = "pairs",
     }
 }
 
 symbol_enum! {
-    /// How an edge's target was found.
+    /// How an edge's target was found, best first.
     pub enum Resolution {
-        /// One target, by qualified name or path.
+        /// By qualified name, scope or path, as the language finds it.
         Exact = "exact",
-        /// One target, by scope, receiver or include reachability.
-        Scoped = "scoped",
-        /// One target in the whole tree has this name.
-        Unique = "unique",
-        /// Several targets remain; the edge is one of them.
-        Ambiguous = "ambiguous",
+        /// Through the type of the object it is called on.
+        Receiver = "receiver",
+        /// Several overloads remain; the edge is one of them.
+        Overloads = "overload_set",
+        /// By its name alone: the object's type is not known, or the name is not in scope.
+        Name = "name",
     }
 }
 

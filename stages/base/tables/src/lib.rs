@@ -14,11 +14,11 @@ mod sources;
 
 pub use chunks::{Chunk, Embedding};
 pub use edge_index::EdgeIndex;
-pub use graph::{Edge, Module, Rank, file_node, folder_node, namespace_node};
+pub use graph::{Edge, Module, Rank, Resolved, file_node, folder_node, namespace_node};
 pub use kinds::{
     ArtifactRole, EdgeKind, EntityKind, EntityLevel, FileStatus, Language, ModuleKind, RecordStatus,
-    ReferenceKind, Resolution, SourceType,
+    ReferenceKind, ReferenceOutcome, Resolution, SourceType,
 };
 pub use outline::OutlinePiece;
 pub use records::{EmbeddingRecord, Explanation, GenerationRecord, Summary};
-pub use sources::{Entity, File, Reference, Text};
+pub use sources::{Entity, File, Local, Reference, Text};

@@ -6,7 +6,7 @@ use crate::{ArtifactRole, EntityKind, EntityLevel, FileStatus, Language, Referen
 
 table! {
     /// One file of the source tree.
-    pub struct File in "files", version 1, sorted by (path) {
+    pub struct File in "files", version 2, sorted by (path) {
         /// Path relative to the source tree, with `/`.
         path: String,
         /// BLAKE3 of the bytes, hexadecimal; empty for an unreadable file.
@@ -31,6 +31,8 @@ table! {
         error_bytes: u64,
         /// Whether invalid UTF-8 was replaced.
         lossy: bool,
+        /// Digest of the macros of the tree that its reading depends on, 20 hexadecimal digits.
+        macros_digest: String,
     }
 }
 
@@ -114,7 +116,10 @@ impl Entity {
 
 table! {
     /// Something the source names without defining it; the graph stage resolves it.
-    pub struct Reference in "references", version 1, sorted by (path, start_byte, ordinal) {
+    ///
+    /// Expressions are kept in one form, with every operator as a call: `operator*(this).a[i].b()`.
+    /// What is too long or has no type of its own is `?`, a lambda `[]`.
+    pub struct Reference in "references", version 2, sorted by (path, start_byte, ordinal) {
         /// File, relative to the source tree.
         path: String,
         /// Innermost entity it stands in; empty at file level.
@@ -123,19 +128,38 @@ table! {
         kind: ReferenceKind,
         /// Last component of the name; the path as written for an include.
         name: String,
-        /// Name as written, with qualifiers.
+        /// Name as written, with qualifiers; the symbol for an operator.
         written: String,
-        /// Object or pointer expression before `.` or `->`; empty if none.
+        /// Object or pointer expression with the `.` or `->` after it; empty if none.
         receiver: String,
-        /// Type of the receiver or of the local it names, when the file shows it; empty if not.
-        receiver_type: String,
         /// Number of arguments of a call.
         arguments: u32,
+        /// Arguments of a call as expressions; empty where their number is all that is known.
+        argument_list: String,
         /// Line, from 1.
         line: u32,
         /// First byte.
         start_byte: u64,
         /// Tells references at one byte apart.
         ordinal: u32,
+    }
+}
+
+table! {
+    /// A variable inside a function, so that the graph stage can tell what an object is.
+    pub struct Local in "locals", version 1, sorted by (path, start_byte, name) {
+        /// File, relative to the source tree.
+        path: String,
+        /// Name; `return` for what a function with a deduced result gives back.
+        name: String,
+        /// Type as written; empty where it is deduced.
+        type_text: String,
+        /// Initial value where the type is deduced, in the form of a reference's receiver; `operator
+        /// each(x)` for an element of what a loop runs over, `operator part1(x)` for a part of it.
+        value: String,
+        /// Byte from which the name is in sight.
+        start_byte: u64,
+        /// Byte past the block it is in sight in.
+        end_byte: u64,
     }
 }

@@ -27,7 +27,7 @@ fn an_include_path_may_be_the_end_of_a_path() {
         rows.file("src/Types/Vector.h").file("app/main.cpp");
         rows.include("app/main.cpp", "\"Types/Vector.h\"");
     });
-    assert_eq!(found, ["file:app/main.cpp -> file:src/Types/Vector.h (unique)"]);
+    assert_eq!(found, ["file:app/main.cpp -> file:src/Types/Vector.h (name)"]);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn of_two_files_of_one_name_the_nearer_is_meant() {
         rows.file("src/Manager/datatypes.h").file("alpine/datatypes.h").file("alpine/lib/run.cpp");
         rows.include("alpine/lib/run.cpp", "\"datatypes.h\"");
     });
-    assert_eq!(found, ["file:alpine/lib/run.cpp -> file:alpine/datatypes.h (scoped)"]);
+    assert_eq!(found, ["file:alpine/lib/run.cpp -> file:alpine/datatypes.h (name)"]);
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn equally_near_files_are_ambiguous() {
     assert_eq!(
         found,
         [
-            "file:c/run.cpp -> file:a/config.h (ambiguous 0.50)",
-            "file:c/run.cpp -> file:b/config.h (ambiguous 0.50)"
+            "file:c/run.cpp -> file:a/config.h (name, 1 of 2)",
+            "file:c/run.cpp -> file:b/config.h (name, 1 of 2)"
         ]
     );
 }
@@ -62,7 +62,7 @@ fn system_headers_lead_nowhere_but_a_tree_may_include_itself_in_brackets() {
             rows.include("x.cpp", written);
         }
     });
-    assert_eq!(found, ["file:x.cpp -> file:core/src/Kokkos_Core.hpp (unique)"]);
+    assert_eq!(found, ["file:x.cpp -> file:core/src/Kokkos_Core.hpp (name)"]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn cmake_files_include_modules_and_folders() {
         [
             "file:CMakeLists.txt -> file:cmake/Options.cmake",
             "file:CMakeLists.txt -> file:src/CMakeLists.txt",
-            "file:src/CMakeLists.txt -> file:cmake/Options.cmake (unique)"
+            "file:src/CMakeLists.txt -> file:cmake/Options.cmake (name)"
         ]
     );
 }
@@ -120,7 +120,7 @@ fn a_header_pairs_with_the_bodies_of_its_stem() {
     assert_eq!(
         rows.edges(EdgeKind::Pairs),
         [
-            "file:include/Timer.h -> file:src/Timer.cpp (scoped)",
+            "file:include/Timer.h -> file:src/Timer.cpp (name)",
             "file:src/Field.h -> file:src/Field.cpp",
             "file:src/Field.h -> file:src/Field.hpp",
         ]

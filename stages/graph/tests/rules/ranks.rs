@@ -48,7 +48,7 @@ fn page_rank_agrees_with_the_closed_form() {
     rows.call(&a, "b", 0).call(&b, "a", 0).call(&a, "c", 0);
     let mut params = params();
     params.rank.weights.owned = 0.0;
-    let graph = build(&rows.files, &rows.entities, &rows.references, &params);
+    let graph = build(rows.sources(), &params);
     let scores = scores(&graph);
     // Nodes: a, b, c, the file and the top folder; c, file and folder are dead ends, all edges
     // from `a` have one weight. With d = 0.85 and base t = (0.15 + 0.85 (c + file + folder)) / 5:
@@ -77,7 +77,7 @@ fn the_order_of_rows_does_not_matter() {
     assert_eq!(one.edges, other.edges);
     assert_eq!(one.modules, other.modules);
     assert_eq!(one.ranks, other.ranks);
-    assert_eq!(one.counts, other.counts);
+    assert_eq!(one.outcomes, other.outcomes);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn rows_without_a_file_or_target_are_harmless() {
     rows.entities[0].path = "gone.h".to_owned();
     let graph = rows.build();
     assert!((scores(&graph).values().sum::<f64>() - 1.0).abs() < 1e-12);
-    assert_eq!(build(&[], &[], &[], &params()), GraphRows::default());
+    assert_eq!(build(Rows::default().sources(), &params()), GraphRows::default());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Writes rows the way a parser would, so that each rule has a tree of a few lines.
 
-use almanac_graph::{GraphParams, GraphRows, RankParams, RankWeights, build};
+use almanac_graph::{GraphParams, GraphRows, RankParams, RankWeights, Sources, build};
 use almanac_tables::{
-    Edge, EdgeKind, Entity, EntityKind, File, Language, Reference, ReferenceKind, SourceType,
+    Edge, EdgeKind, Entity, EntityKind, File, Language, Local, Reference, ReferenceKind, SourceType,
 };
 
 /// Rows under construction; ids read `path:qualified_name`, with `#n` for the n-th repetition.
@@ -11,6 +11,7 @@ pub(crate) struct Rows {
     pub(crate) files: Vec<File>,
     pub(crate) entities: Vec<Entity>,
     pub(crate) references: Vec<Reference>,
+    pub(crate) locals: Vec<Local>,
     open: Vec<usize>,
     byte: u64,
 }
@@ -121,19 +122,42 @@ impl Rows {
         self.reference(&path, caller, ReferenceKind::Call, written, arguments)
     }
 
-    /// Adds a call through an object.
+    /// Adds a call through an object: a local of a type, if one is given.
     pub(crate) fn call_on(
         &mut self,
         caller: &str,
         receiver: &str,
-        receiver_type: &str,
+        type_text: &str,
         name: &str,
         arguments: u32,
     ) -> &mut Self {
         self.call(caller, name, arguments);
         let reference = self.references.last_mut().expect("just added");
-        reference.receiver = receiver.to_owned();
-        reference.receiver_type = receiver_type.to_owned();
+        let is_arrow = receiver.ends_with("->");
+        reference.receiver = if is_arrow { receiver.to_owned() } else { format!("{receiver}.") };
+        if !type_text.is_empty() {
+            self.local(caller, receiver, type_text, "");
+        }
+        self
+    }
+
+    /// Adds a local variable of a type, or deduced from a value.
+    pub(crate) fn local(&mut self, function: &str, name: &str, type_text: &str, value: &str) -> &mut Self {
+        let start_byte = self.entity(function).start_byte;
+        self.locals.push(Local {
+            path: self.path_of(function),
+            name: name.to_owned(),
+            type_text: type_text.to_owned(),
+            value: value.to_owned(),
+            start_byte,
+            end_byte: start_byte + 1,
+        });
+        self
+    }
+
+    /// Gives the arguments of the call added last.
+    pub(crate) fn given(&mut self, arguments: &str) -> &mut Self {
+        self.references.last_mut().expect("a call").argument_list = arguments.to_owned();
         self
     }
 
@@ -145,9 +169,13 @@ impl Rows {
         self
     }
 
-    fn path_of(&self, id: &str) -> String {
+    fn entity(&self, id: &str) -> &Entity {
         let entity = self.entities.iter().find(|entity| entity.id == id);
-        entity.unwrap_or_else(|| panic!("no entity {id}")).path.clone()
+        entity.unwrap_or_else(|| panic!("no entity {id}"))
+    }
+
+    fn path_of(&self, id: &str) -> String {
+        self.entity(id).path.clone()
     }
 
     fn reference(
@@ -158,8 +186,12 @@ impl Rows {
         written: &str,
         arguments: u32,
     ) -> &mut Self {
+        let owner = self.entities.iter().find(|entity| entity.id == entity_id);
+        let start_byte = owner.map_or(0, |entity| entity.start_byte);
         self.references.push(Reference {
             path: path.to_owned(),
+            start_byte,
+            line: self.references.len() as u32 + 1,
             entity_id: entity_id.to_owned(),
             kind,
             name: written.rsplit("::").next().unwrap_or(written).to_owned(),
@@ -173,7 +205,13 @@ impl Rows {
 
     /// Builds the graph with the settings of [`params`].
     pub(crate) fn build(&self) -> GraphRows {
-        build(&self.files, &self.entities, &self.references, &params())
+        build(self.sources(), &params())
+    }
+
+    /// The rows as the stage reads them.
+    pub(crate) fn sources(&self) -> Sources<'_> {
+        let Self { files, entities, references, locals, .. } = self;
+        Sources { files, entities, references, locals }
     }
 
     /// Edges of one kind as `source -> target`, with resolution unless it is exact.
@@ -184,10 +222,10 @@ impl Rows {
 
 /// An edge in one line.
 pub(crate) fn show(edge: &Edge) -> String {
-    let resolution = match edge.resolution.as_str() {
-        "exact" => String::new(),
-        "ambiguous" => format!(" (ambiguous {:.2})", edge.confidence),
-        other => format!(" ({other})"),
+    let resolution = match (edge.resolution.as_str(), edge.candidates) {
+        ("exact", 1) => String::new(),
+        (name, 1) => format!(" ({name})"),
+        (name, several) => format!(" ({name}, 1 of {several})"),
     };
     format!("{} -> {}{resolution}", edge.source, edge.target)
 }

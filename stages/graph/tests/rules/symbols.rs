@@ -64,11 +64,11 @@ fn a_definition_is_bound_through_its_parameter_types() {
 fn a_definition_spelt_otherwise_is_bound_with_less_certainty() {
     assert_eq!(
         bound(&["(View<T>& v)", "(Layout& l)"], "(View<value_type>& v)"),
-        ["Field.hpp:Field<U, D>::f -> Field.h:Field::f (scoped)"]
+        ["Field.hpp:Field<U, D>::f -> Field.h:Field::f"]
     );
     assert_eq!(
         bound(&["(size_type n)"], "(std::size_t n)"),
-        ["Field.hpp:Field<U, D>::f -> Field.h:Field::f (unique)"]
+        ["Field.hpp:Field<U, D>::f -> Field.h:Field::f (name)"]
     );
     assert_eq!(bound(&["(int a)"], "(int a, int b)"), Vec::<String>::new());
 }
@@ -177,7 +177,7 @@ fn bases_are_found_from_the_scope_of_the_derived_class_outward() {
     assert_eq!(inherits("pic::X", "detail::Layout<T>"), to("pic::X", "pic::detail::Layout"));
     assert_eq!(inherits("pic::detail::X", "Layout"), to("pic::detail::X", "pic::detail::Layout"));
     assert_eq!(inherits("pic::X", "::Layout"), to("pic::X", "Layout"));
-    assert_eq!(inherits("X", "virtual Solver"), to("X", "far::Solver (unique)"));
+    assert_eq!(inherits("X", "virtual Solver"), to("X", "far::Solver (name)"));
     assert_eq!(inherits("X", "Mixin"), Vec::<String>::new());
     assert_eq!(inherits("X", "std::vector<Layout>"), Vec::<String>::new());
 }
@@ -197,8 +197,8 @@ fn programs_with_classes_of_one_name_keep_them_apart() {
     assert_eq!(
         rows.edges(EdgeKind::Calls),
         [
-            "a/main.cpp:run -> a/main.cpp:Manager::step (scoped)",
-            "b/main.cpp:run -> b/main.cpp:Manager::step (scoped)",
+            "a/main.cpp:run -> a/main.cpp:Manager::step (receiver)",
+            "b/main.cpp:run -> b/main.cpp:Manager::step (receiver)",
         ]
     );
 }

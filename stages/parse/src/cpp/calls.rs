@@ -1,16 +1,29 @@
-//! Calls, launches and constructions, with the receiver and its type where the file shows it.
+//! Calls, launches, constructions and operators, with what they are made on as an expression.
 
 use almanac_tables::{Reference, ReferenceKind};
 use tree_sitter::Node;
 
 use crate::cpp::bodies::Frame;
+use crate::cpp::expressions::is_postfix;
 use crate::cpp::{Extractor, named};
-use crate::names::{one_line, pointee, receiver_type, shortened};
+use crate::names::one_line;
 
-/// Longest receiver expression kept, in characters.
-const RECEIVER_SHOWN: usize = 160;
-/// Depth to which types of `a.b.c` are followed.
-const RECEIVER_DEPTH: usize = 4;
+/// What looks like a call of a function and is none.
+const KEYWORDS: &[&str] = &[
+    "static_cast",
+    "dynamic_cast",
+    "reinterpret_cast",
+    "const_cast",
+    "decltype",
+    "typeid",
+    "defined",
+    "alignas",
+    "noexcept",
+    "__attribute__",
+];
+
+/// Operands of a chain of operators that are looked at to tell what it is.
+const LONGEST_CHAIN: usize = 32;
 
 impl<'a> Extractor<'a> {
     pub(crate) fn call(&mut self, node: Node<'a>, frame: &mut Frame, next: &mut Vec<Node<'a>>) {
@@ -22,8 +35,9 @@ impl<'a> Extractor<'a> {
         let list = arguments.map(arguments_of).unwrap_or_default();
         next.extend(callee_parts(function));
         next.extend(list.iter().copied());
-        let Some(mut reference) = self.callee(function, frame) else { return };
+        let Some(mut reference) = self.callee(function) else { return };
         reference.arguments = list.len() as u32;
+        reference.argument_list = self.forms(&list);
         let is_kernel = arguments.is_some_and(|list| self.launches.contains(&list.start_byte()));
         let is_launch = is_kernel || self.is_launch(&reference.name, &list, frame);
         if is_launch {
@@ -35,8 +49,24 @@ impl<'a> Extractor<'a> {
         }
     }
 
+    /// `Foo x(f(a))` read as a function that takes a function: `f(a)` is a call.
+    pub(crate) fn misread_call(&mut self, node: Node<'a>, frame: &Frame, next: &mut Vec<Node<'a>>) {
+        let (Some(function), Some(list)) = (node.child_by_field_name("type"), misread_arguments(node)) else {
+            return;
+        };
+        let Some(name) = self.last_name(function) else { return };
+        let list = arguments_of(list);
+        let written = one_line(self.text(function));
+        let mut reference =
+            self.source.reference(ReferenceKind::Call, &name, &written, function.start_byte());
+        reference.arguments = list.len() as u32;
+        reference.argument_list = self.forms(&list);
+        self.rows.refer(frame.owner, reference);
+        next.extend(list);
+    }
+
     /// The callee of a call expression; `None` for a lambda called on the spot and for casts.
-    fn callee(&self, function: Node<'a>, frame: &Frame) -> Option<Reference> {
+    fn callee(&self, function: Node<'a>) -> Option<Reference> {
         let (name_node, receiver) = match function.kind() {
             "field_expression" => {
                 (function.child_by_field_name("field")?, function.child_by_field_name("argument"))
@@ -44,29 +74,29 @@ impl<'a> Extractor<'a> {
             "identifier" | "qualified_identifier" | "template_function" | "dependent_name" => {
                 (function, None)
             }
+            "call_expression" | "subscript_expression" => {
+                return Some(self.operator_on("operator()", "()", function, function.end_byte()));
+            }
             _ => return None,
         };
         let name = self.last_name(name_node)?;
-        if matches!(
-            name.as_str(),
-            "static_cast" | "dynamic_cast" | "reinterpret_cast" | "const_cast" | "decltype" | "typeid"
-        ) {
+        if KEYWORDS.contains(&name.as_str()) {
             return None;
         }
         let written = one_line(self.text(name_node));
         let mut reference =
             self.source.reference(ReferenceKind::Call, &name, &written, name_node.start_byte());
         if let Some(receiver) = receiver {
-            reference.receiver = shortened(&one_line(self.text(receiver)), RECEIVER_SHOWN);
-            let through_pointer =
-                self.source.slice(receiver.end_byte(), name_node.start_byte()).contains("->");
-            let found = self.receiver_type(receiver, frame, RECEIVER_DEPTH);
-            reference.receiver_type = match pointee(&found).filter(|_| through_pointer) {
-                Some(inner) => receiver_type(inner),
-                None => receiver_type(&found),
-            };
+            reference.receiver = self.form(receiver) + self.accessor(function);
         }
         Some(reference)
+    }
+
+    /// The call of a member operator on an object.
+    fn operator_on(&self, name: &str, written: &str, object: Node<'a>, at: usize) -> Reference {
+        let mut reference = self.source.reference(ReferenceKind::Call, name, written, at);
+        reference.receiver = self.form(object) + ".";
+        reference
     }
 
     /// A function known to run what it is handed, being handed something to run.
@@ -82,28 +112,22 @@ impl<'a> Extractor<'a> {
 
     /// A local lambda handed over is called; an object handed to a launcher has its `operator()` called.
     fn handed_over(&mut self, argument: Node<'a>, is_launch: bool, frame: &Frame) {
-        let text = one_line(self.text(argument));
         let at = argument.start_byte();
-        let mut reference = match argument.kind() {
-            "identifier" if let Some(count) = frame.locals.lambda(&text, at) => {
-                let mut call = self.source.reference(ReferenceKind::Call, &text, &text, at);
-                call.arguments = count;
-                self.rows.refer(frame.owner, call);
-                return;
-            }
+        if argument.kind() == "identifier"
+            && let text = self.text(argument)
+            && let Some(count) = frame.locals.lambda(text, at)
+        {
+            let mut call = self.source.reference(ReferenceKind::Call, text, text, at);
+            call.arguments = count;
+            self.rows.refer(frame.owner, call);
+            return;
+        }
+        let may_be_object = matches!(
+            argument.kind(),
             "identifier" | "pointer_expression" | "call_expression" | "compound_literal_expression"
-                if is_launch =>
-            {
-                self.source.reference(ReferenceKind::Call, "operator()", "operator()", at)
-            }
-            _ => return,
-        };
-        let type_text = receiver_type(&self.receiver_type(argument, frame, RECEIVER_DEPTH));
-        let names_class =
-            type_text.rsplit("::").next().is_some_and(|last| last.starts_with(|c: char| c.is_uppercase()));
-        if names_class {
-            reference.receiver = shortened(&text, RECEIVER_SHOWN);
-            reference.receiver_type = type_text;
+        );
+        if is_launch && may_be_object && self.may_be_object(argument, frame) {
+            let mut reference = self.operator_on("operator()", "operator()", argument, at);
             reference.arguments = 1;
             self.rows.refer(frame.owner, reference);
         }
@@ -113,13 +137,20 @@ impl<'a> Extractor<'a> {
     pub(crate) fn construction(&mut self, node: Node<'a>, frame: &mut Frame, next: &mut Vec<Node<'a>>) {
         let list = node.child_by_field_name("arguments").or_else(|| node.child_by_field_name("value"));
         if let Some(written) = node.child_by_field_name("type") {
-            self.constructor_call(written, list.map_or(0, |list| arguments_of(list).len()), frame);
+            let arguments = list.map(arguments_of).unwrap_or_default();
+            self.constructor_call(written, &arguments, frame.owner);
         }
         next.extend(list);
         next.extend(node.child_by_field_name("placement"));
     }
 
-    pub(crate) fn constructor_call(&mut self, written: Node<'a>, arguments: usize, frame: &Frame) {
+    /// An object of a written type is made from arguments.
+    pub(crate) fn constructor_call(
+        &mut self,
+        written: Node<'a>,
+        arguments: &[Node<'a>],
+        owner: Option<usize>,
+    ) {
         let node = if written.kind() == "dependent_type" {
             named(written).into_iter().next().unwrap_or(written)
         } else {
@@ -130,116 +161,219 @@ impl<'a> Extractor<'a> {
         }
         let Some(name) = self.last_name(node) else { return };
         let text = one_line(self.text(node));
-        let mut reference = self.source.reference(ReferenceKind::Call, &name, &text, node.start_byte());
-        reference.arguments = arguments as u32;
+        let mut reference = self.source.reference(ReferenceKind::Construct, &name, &text, node.start_byte());
+        reference.arguments = arguments.len() as u32;
+        reference.argument_list = self.forms(arguments);
+        self.rows.refer(owner, reference);
+    }
+
+    /// An operator, where one of its operands may be an object of a class.
+    pub(crate) fn operator(&mut self, node: Node<'a>, frame: &Frame) {
+        let Some(operands) = self.operands(node) else { return };
+        if !operands.iter().any(|operand| self.may_be_object(*operand, frame)) {
+            return;
+        }
+        let (symbol, at) = match node.child_by_field_name("operator") {
+            Some(operator) => (self.text(operator), operator.start_byte()),
+            None => ("[]", operands[0].end_byte()),
+        };
+        let name = format!("operator{symbol}");
+        let mut reference = self.source.reference(ReferenceKind::Call, &name, symbol, at);
+        reference.arguments = operands.len() as u32;
+        reference.argument_list = self.forms(&operands);
+        if is_postfix(node) {
+            reference.arguments += 1;
+            reference.argument_list.push_str(", 0");
+        }
         self.rows.refer(frame.owner, reference);
     }
 
-    /// Type of an object expression as the file shows it, pointers and references included.
-    fn receiver_type(&self, node: Node<'a>, frame: &Frame, depth: usize) -> String {
-        let deeper = |node: Node<'a>| match depth {
-            0 => String::new(),
-            _ => self.receiver_type(node, frame, depth - 1),
-        };
-        match node.kind() {
-            "this" => frame.class.clone(),
-            "identifier" => self.type_of_name(self.text(node), node.start_byte(), frame),
-            "parenthesized_expression" => named(node).into_iter().next().map(deeper).unwrap_or_default(),
-            "pointer_expression" => {
-                let found = node.child_by_field_name("argument").map(deeper).unwrap_or_default();
-                pointee(&receiver_type(&found)).map(str::to_owned).unwrap_or(found)
+    /// What an operator that a class may define works on; `None` for the others.
+    fn operands(&self, node: Node<'a>) -> Option<Vec<Node<'a>>> {
+        let operator = node.child_by_field_name("operator").map_or("", |node| self.text(node));
+        let fields: &[&str] = match node.kind() {
+            _ if matches!(operator, "&&" | "||" | "and" | "or" | "not") => return None,
+            "pointer_expression" if operator == "&" => return None,
+            "binary_expression" | "assignment_expression" => &["left", "right"],
+            "unary_expression" | "pointer_expression" | "update_expression" => &["argument"],
+            "subscript_expression" => {
+                let object = node.child_by_field_name("argument")?;
+                let indices = node.child_by_field_name("indices").map(arguments_of).unwrap_or_default();
+                return Some(std::iter::once(object).chain(indices).collect());
             }
-            "field_expression" => self.type_of_field(node, frame, depth),
-            _ => self.type_of_value(node, frame),
+            _ => return None,
+        };
+        fields.iter().map(|field| node.child_by_field_name(field)).collect()
+    }
+
+    /// Whether an expression may be an object of a class: what is certainly a number, a pointer or a
+    /// value of a template parameter's type has no operators to be found.
+    pub(crate) fn may_be_object(&self, node: Node<'a>, frame: &Frame) -> bool {
+        let mut node = node;
+        for _ in 0..LONGEST_CHAIN {
+            let operator = node.child_by_field_name("operator").map_or("", |node| self.text(node));
+            let inner = match node.kind() {
+                "number_literal"
+                | "string_literal"
+                | "raw_string_literal"
+                | "concatenated_string"
+                | "char_literal"
+                | "true"
+                | "false"
+                | "null"
+                | "sizeof_expression"
+                | "alignof_expression"
+                | "new_expression"
+                | "this"
+                | "lambda_expression"
+                | "initializer_list" => return false,
+                "identifier" => return self.name_may_be_object(node, frame),
+                "field_expression" => return self.field_may_be_object(node, frame),
+                "cast_expression" => {
+                    let text = node.child_by_field_name("type").map_or("", |node| self.text(node));
+                    return type_may_be_object(text, frame);
+                }
+                "call_expression" => {
+                    let function = node.child_by_field_name("function");
+                    return function.is_none_or(|function| self.call_may_give_object(function, frame));
+                }
+                "binary_expression" => match operator {
+                    "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "and" | "or" => return false,
+                    _ => {
+                        let right = node.child_by_field_name("right");
+                        if right.is_some_and(|right| !is_deep(right) && self.may_be_object(right, frame)) {
+                            return true;
+                        }
+                        node.child_by_field_name("left")
+                    }
+                },
+                "unary_expression" if operator == "!" => return false,
+                "pointer_expression" if operator == "&" => return false,
+                "unary_expression" | "update_expression" => node.child_by_field_name("argument"),
+                "assignment_expression" => node.child_by_field_name("left"),
+                "conditional_expression" => node.child_by_field_name("consequence"),
+                "parenthesized_expression" => named(node).into_iter().find(|child| child.kind() != "comment"),
+                "subscript_expression" | "pointer_expression" => {
+                    let argument = node.child_by_field_name("argument");
+                    match argument.filter(|argument| argument.kind() == "identifier") {
+                        Some(name) => return self.element_may_be_object(name, frame),
+                        None => return true,
+                    }
+                }
+                _ => return true,
+            };
+            let Some(next) = inner else { return true };
+            node = next;
+        }
+        // A sum that long is one of numbers.
+        false
+    }
+
+    fn name_may_be_object(&self, node: Node<'a>, frame: &Frame) -> bool {
+        let name = self.text(node);
+        match self.type_of_name(name, node.start_byte(), frame) {
+            Some(text) => type_may_be_object(text, frame),
+            // A constant or a value passed to a template.
+            None => {
+                let is_constant = name.bytes().all(|byte| !byte.is_ascii_lowercase());
+                !is_constant && !frame.scope.template_names.iter().any(|parameter| parameter == name)
+            }
         }
     }
 
-    fn type_of_name(&self, name: &str, at: usize, frame: &Frame) -> String {
-        if let Some(found) = frame.locals.type_of(name, at) {
-            return found.to_owned();
-        }
-        self.fields.get(&frame.class).and_then(|fields| fields.get(name)).cloned().unwrap_or_default()
+    /// Whether a field of the class around is not known to be something else than an object.
+    pub(crate) fn field_is_object(&self, name: &str, frame: &Frame) -> bool {
+        let fields = self.fields.get(&frame.class);
+        fields.and_then(|fields| fields.get(name)).is_none_or(|text| type_may_be_object(text, frame))
     }
 
-    /// `this->x` and `a.x` where the class of `a` is in this file.
-    fn type_of_field(&self, node: Node<'a>, frame: &Frame, depth: usize) -> String {
-        let (Some(object), Some(field)) =
-            (node.child_by_field_name("argument"), node.child_by_field_name("field"))
-        else {
-            return String::new();
-        };
-        if depth == 0 {
-            return String::new();
-        }
-        let class = match object.kind() {
-            "this" => frame.class.clone(),
-            _ => {
-                let found = receiver_type(&self.receiver_type(object, frame, depth - 1));
-                let found = pointee(&found).map(receiver_type).unwrap_or(found);
-                let bare = found.split('<').next().unwrap_or("").to_owned();
-                let scoped = frame.scope.namespace();
-                let candidates = [bare.clone(), crate::names::join([scoped.as_str(), bare.as_str()])];
-                candidates.into_iter().find(|class| self.fields.contains_key(class)).unwrap_or_default()
-            }
-        };
-        self.fields.get(&class).and_then(|fields| fields.get(self.text(field))).cloned().unwrap_or_default()
+    fn field_may_be_object(&self, node: Node<'a>, frame: &Frame) -> bool {
+        let is_own = node.child_by_field_name("argument").is_some_and(|object| object.kind() == "this");
+        let field = node.child_by_field_name("field").filter(|_| is_own);
+        field.is_none_or(|field| self.field_is_object(self.text(field), frame))
     }
 
-    /// Type of a value that names it: casts, constructions, `make_shared<T>`.
-    pub(crate) fn type_of_value(&self, node: Node<'a>, frame: &Frame) -> String {
-        match node.kind() {
-            "new_expression" | "compound_literal_expression" => {
-                node.child_by_field_name("type").map(|node| one_line(self.text(node))).unwrap_or_default()
-            }
-            "identifier" => self.type_of_name(self.text(node), node.start_byte(), frame),
-            "this" => frame.class.clone(),
-            "pointer_expression" => node
-                .child_by_field_name("argument")
-                .filter(|argument| argument.kind() == "this")
-                .map(|_| frame.class.clone())
-                .unwrap_or_default(),
-            "call_expression" => node
-                .child_by_field_name("function")
-                .map(|function| self.type_of_call(function))
-                .unwrap_or_default(),
-            _ => String::new(),
+    /// What a name points to or holds many of.
+    fn element_may_be_object(&self, node: Node<'a>, frame: &Frame) -> bool {
+        let Some(text) = self.type_of_name(self.text(node), node.start_byte(), frame) else { return true };
+        match text.trim_end().strip_suffix('*') {
+            Some(pointee) => type_may_be_object(pointee, frame),
+            None => type_may_be_object(text, frame),
         }
     }
 
-    fn type_of_call(&self, function: Node<'a>) -> String {
-        if !matches!(function.kind(), "identifier" | "qualified_identifier" | "template_function") {
-            return String::new();
+    fn call_may_give_object(&self, function: Node<'a>, frame: &Frame) -> bool {
+        if function.kind() == "primitive_type" {
+            return false;
         }
-        let written = one_line(self.text(function));
-        let (_, last) = self.qualified(function);
-        let name = self.last_name(last).unwrap_or_default();
-        let argument = || {
-            let list = last.child_by_field_name("arguments")?;
-            Some(one_line(self.text(named(list).into_iter().next()?)))
-        };
-        match name.as_str() {
-            "make_shared"
-            | "make_unique"
-            | "static_cast"
-            | "dynamic_cast"
-            | "reinterpret_cast"
-            | "const_cast"
-            | "static_pointer_cast"
-            | "dynamic_pointer_cast" => argument().unwrap_or_default(),
-            // By convention only types begin with a capital where functions are called.
-            _ if name.starts_with(|c: char| c.is_uppercase()) && self.known.classes.contains(&name) => {
-                written
-            }
-            _ if last.kind() == "template_function" && name.starts_with(|c: char| c.is_uppercase()) => {
-                written
-            }
-            _ => String::new(),
-        }
+        let is_cast = function.kind() == "template_function"
+            && self.last_name(function).is_some_and(|name| name.ends_with("_cast"));
+        let Some(list) = function.child_by_field_name("arguments").filter(|_| is_cast) else { return true };
+        let text = self.text(list).trim_start_matches('<').trim_end_matches('>');
+        type_may_be_object(text, frame)
+    }
+
+    /// Type of a local or of a field of the class around, as far as the file shows it.
+    fn type_of_name<'s>(&'s self, name: &str, at: usize, frame: &'s Frame) -> Option<&'s str> {
+        let local = frame.locals.type_of(name, at);
+        local.or_else(|| self.fields.get(&frame.class)?.get(name).map(String::as_str))
     }
 }
 
+/// Whether an operand is itself a long expression, whose type the other operand may tell.
+fn is_deep(node: Node<'_>) -> bool {
+    matches!(node.kind(), "binary_expression" | "conditional_expression")
+}
+
+/// Whether objects of a type as written may have operators; a type that is not shown may.
+fn type_may_be_object(text: &str, frame: &Frame) -> bool {
+    const PLAIN: &[&str] = &[
+        "void",
+        "bool",
+        "char",
+        "short",
+        "int",
+        "long",
+        "float",
+        "double",
+        "signed",
+        "unsigned",
+        "size_t",
+        "ptrdiff_t",
+        "int8_t",
+        "int16_t",
+        "int32_t",
+        "int64_t",
+        "uint8_t",
+        "uint16_t",
+        "uint32_t",
+        "uint64_t",
+        "intptr_t",
+        "uintptr_t",
+        "wchar_t",
+        "std",
+        "const",
+        "volatile",
+        "typename",
+    ];
+    let is_pointer = text.trim_end().trim_end_matches("const").trim_end().ends_with('*');
+    let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    let is_plain = |word: &str| {
+        PLAIN.contains(&word) || frame.scope.template_names.iter().any(|parameter| parameter == word)
+    };
+    let is_shown = words.clone().next().is_some();
+    !is_shown || !(is_pointer || words.all(is_plain))
+}
+
+/// Arguments of a call that was read as the type of a parameter.
+pub(crate) fn misread_arguments(node: Node<'_>) -> Option<Node<'_>> {
+    let declarator = node.child_by_field_name("declarator")?;
+    let is_call = declarator.kind() == "abstract_function_declarator";
+    declarator.child_by_field_name("parameters").filter(|_| is_call)
+}
+
 /// Arguments without comments.
-fn arguments_of(list: Node<'_>) -> Vec<Node<'_>> {
+pub(crate) fn arguments_of(list: Node<'_>) -> Vec<Node<'_>> {
     named(list).into_iter().filter(|node| node.kind() != "comment").collect()
 }
 

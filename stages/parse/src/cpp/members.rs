@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use crate::cpp::Extractor;
 use crate::cpp::bodies::Body;
+use crate::cpp::calls::arguments_of;
 use crate::cpp::declarations::{Item, VALUE_SHOWN};
 use crate::cpp::declarator::Declared;
 use crate::cpp::scope::Scope;
@@ -63,6 +64,11 @@ impl<'a> Extractor<'a> {
         }
         if let Some(value) = value {
             let owner = if scope.is_class() { scope.owner } else { Some(at) };
+            if matches!(value.kind(), "argument_list" | "initializer_list")
+                && let Some(written) = item.node.child_by_field_name("type")
+            {
+                self.constructor_call(written, &arguments_of(value), owner);
+            }
             self.expression(value, owner, &outside);
         }
     }

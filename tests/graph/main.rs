@@ -1,0 +1,4 @@
+//! What C++ refers to: sources read by the parse stage and resolved by the graph stage.
+
+mod picolib;
+mod source;
