@@ -4,13 +4,14 @@
 
 use std::ops::Range;
 
-use almanac_language::{Grammar, Limits, Stop, parse};
+use almanac_language::{Grammar, Stop, Watch, parse};
 use almanac_tables::{EntityKind, ReferenceKind};
 use tree_sitter::Node;
 
 use crate::documents;
 use crate::names::shortened;
 use crate::rows::{EntityAt, Rows, Source};
+use crate::script::{Taken, comment_before, walk};
 
 /// Longest signature, in characters; a target may list hundreds of files.
 const LONGEST_SIGNATURE: usize = 300;
@@ -115,35 +116,16 @@ const BUILTIN: &[&str] = &[
     "check_symbol_exists",
 ];
 
-/// Reads a CMake file and gives the bytes the grammar could not place. On `Err` no row was pushed.
+/// Reads a CMake file and gives the bytes the grammar could not place.
 pub(crate) fn read(
     source: &Source<'_>,
     max_chunk_size: usize,
-    limits: Limits,
+    watch: &Watch<'_>,
     rows: &mut Rows,
 ) -> Result<u64, Stop> {
-    let tree = parse(Grammar::Cmake, &without_placeholders(source.text), limits)?;
-    let mut reader = Reader { source, rows, owner: None, taken: Vec::new() };
-    let mut error_bytes = 0;
-    let mut error_end = 0;
-    let mut cursor = tree.walk();
-    // By cursor: nesting of blocks must not become nesting of calls.
-    'walk: loop {
-        let node = cursor.node();
-        if node.is_error() && node.start_byte() >= error_end {
-            error_end = node.end_byte();
-            error_bytes += (node.end_byte() - node.start_byte()) as u64;
-        }
-        let is_command = reader.visit(node);
-        if !is_command && cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                break 'walk;
-            }
-        }
-    }
+    let tree = parse(Grammar::Cmake, &without_placeholders(source.text), watch)?;
+    let mut reader = Reader { source, rows, owner: None, taken: Taken::default() };
+    let error_bytes = walk(&tree, watch, |node| !reader.visit(node))?;
     let gaps = reader.gaps();
     documents::read_between(source, &gaps, max_chunk_size, rows);
     Ok(error_bytes)
@@ -155,7 +137,7 @@ struct Reader<'a, 'r> {
     /// Function or macro whose body is being walked, and where it ends.
     owner: Option<(EntityAt, usize)>,
     /// Ranges of outermost entities with the comments before them.
-    taken: Vec<Range<usize>>,
+    taken: Taken,
 }
 
 /// A command: its name in lower case and its arguments without quotes.
@@ -270,7 +252,7 @@ impl<'a> Reader<'a, '_> {
         if let Some((owner, _)) = self.owner {
             entity.parent = self.rows.entities[owner].name.clone();
         } else {
-            self.taken.push(comment_start..node.end_byte());
+            self.taken.take(comment_start..node.end_byte());
         }
         self.rows.push(entity)
     }
@@ -305,13 +287,7 @@ impl<'a> Reader<'a, '_> {
 
     /// What stands between the entities and says something.
     fn gaps(&self) -> Vec<Range<usize>> {
-        let mut gaps = Vec::new();
-        let mut at = 0;
-        for taken in &self.taken {
-            gaps.push(at..taken.start.max(at));
-            at = taken.end.max(at);
-        }
-        gaps.push(at..self.source.text.len());
+        let mut gaps = self.taken.gaps(self.source.text.len());
         gaps.retain(|gap| {
             self.source.text[gap.clone()]
                 .split(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -356,31 +332,8 @@ fn unquoted(argument: &str) -> &str {
     }
 }
 
-/// The `#` lines right before `at`: first byte and text without markers.
-fn comment_before(text: &str, at: usize) -> (usize, String) {
-    let mut start = text[..at].rfind('\n').map_or(0, |before| before + 1);
-    if !text[start..at].trim().is_empty() {
-        return (at, String::new());
-    }
-    let mut lines = Vec::new();
-    while let Some(end) = start.checked_sub(1) {
-        let line_start = text[..end].rfind('\n').map_or(0, |before| before + 1);
-        let Some(comment) = text[line_start..end].trim().strip_prefix('#') else { break };
-        lines.push(comment.trim_start_matches('#').trim());
-        start = line_start;
-    }
-    lines.reverse();
-    let lines: Vec<&str> = lines
-        .into_iter()
-        .filter(|line| line.contains(char::is_alphanumeric) && !line.starts_with("cmake-format:"))
-        .collect();
-    (start, lines.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use almanac_language::Classification;
     use almanac_tables::{ArtifactRole, Entity, Reference};
 
@@ -390,8 +343,7 @@ mod tests {
         let class = Classification::of("CMakeLists.txt");
         let source = Source::new("CMakeLists.txt", text, class, ArtifactRole::Build);
         let mut rows = Rows::default();
-        let limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
-        let errors = read(&source, 2000, limits, &mut rows).expect("tree");
+        let errors = read(&source, 2000, &crate::tests::watch(), &mut rows).expect("tree");
         assert_eq!(errors, 0, "{text}");
         rows.finish()
     }

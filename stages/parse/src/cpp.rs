@@ -9,6 +9,8 @@ mod calls;
 mod comments;
 mod declarations;
 mod declarator;
+mod directives;
+mod expressions;
 mod functions;
 mod generated;
 mod known;
@@ -21,29 +23,39 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use almanac_language::{CppTree, Grammar, Limits, MacroTable, Stop, parse_cpp};
+use almanac_language::{CppSource, CppTree, Define, Grammar, MacroTable, Stop, TreeMacros, Watch};
 use almanac_tables::{Entity, EntityKind, Language};
 use tree_sitter::Node;
 
 use crate::cpp::bodies::Body;
 use crate::cpp::comments::Comments;
 use crate::cpp::known::Known;
-use crate::cpp::macros::MacroDefinition;
 use crate::cpp::scope::Scope;
 use crate::names::one_line;
 use crate::rows::{Rows, Source};
 
-/// Reads a C-family file; gives the bytes the grammar could not place.
-pub(crate) fn read(source: &Source<'_>, limits: Limits, rows: &mut Rows) -> Result<u64, Stop> {
-    let table = MacroTable::builtin();
+/// Reads a C-family file; gives the bytes the grammar could not place. On `Err` no row was pushed.
+pub(crate) fn read(
+    source: &Source<'_>,
+    macros: &TreeMacros,
+    watch: &Watch<'_>,
+    rows: &mut Rows,
+) -> Result<u64, Stop> {
     let grammar = if source.class.language == Language::C { Grammar::C } else { Grammar::Cpp };
-    let parsed = parse_cpp(grammar, source.text, table, limits)?;
-    let mut extractor = Extractor::new(source, &parsed, table);
+    let code = CppSource::new(source.text, macros);
+    let defines = code.defines();
+    let parsed = code.parse(grammar, 0, watch)?;
+    let mut extractor = Extractor::new(source, &code, &parsed, &defines, watch);
+    extractor.directives();
     extractor.run(Scope::default());
-    extractor.expand_generated(limits);
+    extractor.expand_generated();
+    extractor.guards();
+    // The walks stop where the clock runs out; what they have by then is not the file.
+    watch.check()?;
     rows.entities.append(&mut extractor.rows.entities);
     rows.references.append(&mut extractor.rows.references);
-    Ok(parsed.error_bytes)
+    rows.locals.append(&mut extractor.rows.locals);
+    Ok(parsed.score.error_bytes)
 }
 
 /// Walks one tree.
@@ -52,16 +64,19 @@ struct Extractor<'a> {
     /// The masked source, of the text's length.
     seen: &'a str,
     tree: &'a CppTree,
+    code: &'a CppSource<'a>,
     table: &'static MacroTable,
+    watch: &'a Watch<'a>,
     launches: BTreeSet<usize>,
-    comments: Comments,
+    comments: Comments<'a>,
     known: Known,
     rows: Rows,
     /// Bodies still to be walked.
     bodies: Vec<Body<'a>>,
     /// Types of fields: class (qualified) to field to type.
     fields: BTreeMap<String, BTreeMap<String, String>>,
-    macros: Vec<MacroDefinition>,
+    /// Macros this file defines, in order.
+    defines: &'a [Define],
     /// Calls of the file's own macros that stand for declarations.
     generated: Vec<(usize, usize)>,
     /// Scopes by the bytes they span, for what is expanded later.
@@ -69,20 +84,28 @@ struct Extractor<'a> {
 }
 
 impl<'a> Extractor<'a> {
-    fn new(source: &'a Source<'a>, tree: &'a CppTree, table: &'static MacroTable) -> Self {
+    fn new(
+        source: &'a Source<'a>,
+        code: &'a CppSource<'a>,
+        tree: &'a CppTree,
+        defines: &'a [Define],
+        watch: &'a Watch<'a>,
+    ) -> Self {
         Self {
             source,
-            seen: str::from_utf8(&tree.source).unwrap_or(source.text),
+            seen: str::from_utf8(&tree.masked.bytes).unwrap_or(source.text),
             tree,
-            table,
-            launches: tree.launches.iter().copied().collect(),
-            comments: Comments::new(source.text),
+            code,
+            table: MacroTable::builtin(),
+            watch,
+            launches: tree.masked.launches.iter().copied().collect(),
+            comments: Comments::new(code.comments()),
             known: Known::of(tree.tree.root_node(), source.text),
             rows: Rows::default(),
             bodies: Vec::new(),
             fields: BTreeMap::new(),
-            macros: Vec::new(),
-            generated: tree.generated.clone(),
+            defines,
+            generated: tree.masked.declarations.clone(),
             scopes: Vec::new(),
         }
     }
@@ -91,7 +114,7 @@ impl<'a> Extractor<'a> {
         let root = self.tree.tree.root_node();
         self.children(root, &scope, 0);
         let mut next = 0;
-        while next < self.bodies.len() {
+        while next < self.bodies.len() && self.watch.check().is_ok() {
             let body = self.bodies[next].clone();
             self.walk_body(&body);
             next += 1;
@@ -123,15 +146,18 @@ impl<'a> Extractor<'a> {
     /// First byte of a declaration with the annotation macros that were masked before it.
     fn first_byte(&self, start: usize) -> usize {
         let masked = self.seen.get(..start).unwrap_or("").trim_end().len();
-        let after_generated =
-            self.tree.generated.iter().map(|(_, end)| *end).filter(|end| *end <= start).max();
-        let from = masked.max(after_generated.unwrap_or(0));
-        let between = self.source.slice(from, start);
-        // A conditional that was flattened is no annotation.
-        if between.lines().any(|line| line.trim_start().starts_with('#')) {
-            return start;
+        // Of what was overwritten right before it only annotations belong to it.
+        let annotations = &self.tree.masked.annotations;
+        let last = annotations.partition_point(|(_, end)| *end <= start);
+        let mut first = start;
+        for (from, to) in annotations[..last].iter().rev() {
+            let joins = *from >= masked && self.source.slice(*to, first).trim().is_empty();
+            if !joins {
+                break;
+            }
+            first = *from;
         }
-        from + (between.len() - between.trim_start().len())
+        first
     }
 }
 

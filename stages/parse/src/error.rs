@@ -22,6 +22,10 @@ pub enum Error {
         /// Path relative to the tree.
         path: String,
     },
+    /// A signal came while files were read.
+    #[error("interrupted while files were read")]
+    #[diagnostic(code(almanac::retry), help("run the build again: nothing was written"))]
+    Interrupted,
     /// The threads cannot be started.
     #[error("{threads} parser threads cannot be started")]
     #[diagnostic(code(almanac::unavailable), help("set parse.run.threads to a smaller number"))]

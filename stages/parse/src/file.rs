@@ -1,15 +1,19 @@
 //! One file to rows.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
 use almanac_artifact::Digest;
 use almanac_language::{
-    Classification, Content, Limits, PathRole, Stop, content_role, decode, is_comment_page, path_role,
+    Classification, Content, PathRole, Stop, TreeMacros, Watch, content_role, decode, is_comment_page,
+    path_role,
 };
-use almanac_tables::{ArtifactRole, Entity, File, FileStatus, Language, Reference, SourceType, Text};
+use almanac_tables::{ArtifactRole, Entity, File, FileStatus, Language, Local, Reference, SourceType, Text};
 
 use crate::rows::{Rows, Source};
-use crate::{ParseParams, ParseRun, cmake, cpp, documents, python};
+use crate::{Error, ParseParams, ParseRun, Result, cmake, cpp, documents, python};
 
 /// Blocks kept of a file of data: enough to say what it holds.
 const DATA_BLOCKS: usize = 4;
@@ -25,25 +29,50 @@ pub struct ParsedFile {
     pub entities: Vec<Entity>,
     /// What it names, in table order.
     pub references: Vec<Reference>,
+    /// Variables inside its functions, in table order.
+    pub locals: Vec<Local>,
 }
 
-/// Reads a file. The same path, bytes and parameters give the same rows; a file that defeats its
-/// parser, even by a panic, still gives its text in blocks, and its row says why.
-pub fn parse_file(path: &str, bytes: &[u8], params: &ParseParams, run: ParseRun) -> ParsedFile {
-    let class = Classification::of(path);
-    let digest = Digest::of_bytes(bytes).to_string();
-    match decode(bytes) {
-        Content::Binary { reason } => {
-            unread_file(path, bytes.len() as u64, &digest, FileStatus::Binary, &reason)
-        }
-        Content::Text { text, lossy } => {
-            let class = class.refined(path, &text);
-            let mut parsed = read_text(path, &text, class, params, run);
-            parsed.file.content_digest = digest;
-            parsed.file.bytes = bytes.len() as u64;
-            parsed.file.lossy = lossy;
-            parsed.text = Some(Text { path: path.to_owned(), text });
-            parsed
+/// What every file of a run is read with.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadSettings<'a> {
+    /// What decides the rows.
+    pub params: &'a ParseParams,
+    /// Bounds on the work.
+    pub run: ParseRun,
+    /// Set by a signal: leave the file where it is.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// Reads files of one tree, one at a time, on any thread.
+#[derive(Debug, Clone, Copy)]
+pub struct FileReader<'a> {
+    /// How.
+    pub settings: ReadSettings<'a>,
+    /// What the macros of the tree mean.
+    pub macros: &'a TreeMacros,
+}
+
+impl FileReader<'_> {
+    /// Reads a file. The same path, bytes, parameters and macros give the same rows; a file that defeats its
+    /// parser, even by a panic, still gives its text in blocks, and its row says why. The one error
+    /// is an interruption.
+    pub fn read(&self, path: &str, bytes: &[u8]) -> Result<ParsedFile> {
+        let class = Classification::of(path);
+        let digest = Digest::of_bytes(bytes).to_string();
+        match decode(bytes) {
+            Content::Binary { reason } => {
+                Ok(unread_file(path, bytes.len() as u64, &digest, FileStatus::Binary, &reason))
+            }
+            Content::Text { text, lossy } => {
+                let class = class.refined(path, &text);
+                let mut parsed = self.read_text(path, &text, class)?;
+                parsed.file.content_digest = digest;
+                parsed.file.bytes = bytes.len() as u64;
+                parsed.file.lossy = lossy;
+                parsed.text = Some(Text { path: path.to_owned(), text });
+                Ok(parsed)
+            }
         }
     }
 }
@@ -92,59 +121,85 @@ enum Reading {
     Blocks,
 }
 
-fn read_text(
-    path: &str,
-    text: &str,
-    class: Classification,
-    params: &ParseParams,
-    run: ParseRun,
-) -> ParsedFile {
-    let is_page = class.is_c_family() && is_comment_page(text);
-    let class = if is_page {
-        Classification { language: Language::Markdown, source_type: SourceType::Documentation }
-    } else {
-        class
-    };
-    let role = match content_role(class, text) {
+impl FileReader<'_> {
+    fn read_text(&self, path: &str, text: &str, class: Classification) -> Result<ParsedFile> {
+        let is_page = class.is_c_family() && is_comment_page(text);
+        let class = if is_page {
+            Classification { language: Language::Markdown, source_type: SourceType::Documentation }
+        } else {
+            class
+        };
+        let role = role_of(path, text, class, is_page);
+        let source = Source::new(path, text, class, role);
+        let mut file = file_row(path, class, role);
+        file.lines = source.lines.count(text);
+        file.macros_digest = macros_digest(class, text, self.macros);
+        let reading = reading(class, is_page);
+        let watch = Watch::start(self.settings.run.limits(), self.settings.interrupted);
+        let mut rows = Rows::default();
+        match self.read_rows(&source, reading, &watch, &mut rows) {
+            Ok(errors) => {
+                file.error_bytes = errors;
+                file.status = FileStatus::Parsed;
+            }
+            Err(Failure::Stop(Stop::Interrupted)) => return Err(Error::Interrupted),
+            Err(failure) => {
+                rows = Rows::default();
+                file.status = FileStatus::Text;
+                file.status_reason = failure.to_string();
+            }
+        }
+        if reading == Reading::Blocks {
+            file.status = FileStatus::Text;
+        }
+        // A source without entities is text at least.
+        let is_code = matches!(reading, Reading::Cpp | Reading::Python | Reading::Cmake);
+        let defeated = file.status == FileStatus::Text;
+        if defeated || (is_code && rows.entities.is_empty()) {
+            let limit = if role == ArtifactRole::Data { DATA_BLOCKS } else { usize::MAX };
+            let count =
+                documents::read_blocks(&source, self.settings.params.max_chunk_size, limit, &mut rows);
+            if count > limit && file.status_reason.is_empty() {
+                file.status_reason = format!("data: {limit} of {count} blocks are kept");
+            }
+        }
+        let locals = rows.take_locals();
+        let (entities, references) = rows.finish();
+        Ok(ParsedFile { file, text: None, entities, references, locals })
+    }
+}
+
+/// Digest of the macros that reading a text depends on; empty where it depends on none.
+pub(crate) fn macros_digest(class: Classification, text: &str, macros: &TreeMacros) -> String {
+    let used = if class.is_c_family() { macros.used_by(text) } else { BTreeMap::new() };
+    if used.is_empty() {
+        return String::new();
+    }
+    let digest = Digest::of(|encoder| {
+        for (name, defines) in used {
+            encoder.text(name).u32(defines.len() as u32);
+            for define in defines {
+                let parameters = define.parameters.as_deref();
+                encoder.u32(parameters.map_or(0, |names| 1 + names.len() as u32)).text(&define.body);
+                for parameter in parameters.unwrap_or_default() {
+                    encoder.text(parameter);
+                }
+            }
+        }
+    });
+    digest.hex(20)
+}
+
+/// Role of a file as far as it tells by itself.
+fn role_of(path: &str, text: &str, class: Classification, is_page: bool) -> ArtifactRole {
+    match content_role(class, text) {
         // A template says so for what is made of it.
         Some(ArtifactRole::Generated) if path.ends_with(".in") => role_by_path(path, class),
         // A folder of copied code needs no other word; prose is never code that was copied.
         Some(role) if role_by_path(path, class) != ArtifactRole::Vendored => role,
         _ if is_page => ArtifactRole::Documentation,
         _ => role_by_path(path, class),
-    };
-    let source = Source::new(path, text, class, role);
-    let mut file = file_row(path, class, role);
-    file.lines = source.lines.count(text);
-    let mut rows = Rows::default();
-    let outcome = read_rows(&source, reading(class, is_page), params, run.limits(), &mut rows);
-    match outcome {
-        Ok(errors) => {
-            file.error_bytes = errors;
-            file.status = FileStatus::Parsed;
-        }
-        Err(reason) => {
-            rows = Rows::default();
-            file.status = FileStatus::Text;
-            file.status_reason = reason;
-        }
     }
-    let reading = reading(class, is_page);
-    if reading == Reading::Blocks {
-        file.status = FileStatus::Text;
-    }
-    // A source without entities is text at least.
-    let is_code = matches!(reading, Reading::Cpp | Reading::Python | Reading::Cmake);
-    let defeated = file.status == FileStatus::Text;
-    if defeated || (is_code && rows.entities.is_empty()) {
-        let limit = if role == ArtifactRole::Data { DATA_BLOCKS } else { usize::MAX };
-        let count = documents::read_blocks(&source, params.max_chunk_size, limit, &mut rows);
-        if count > limit && file.status_reason.is_empty() {
-            file.status_reason = format!("data: {limit} of {count} blocks are kept");
-        }
-    }
-    let (entities, references) = rows.finish();
-    ParsedFile { file, text: None, entities, references }
 }
 
 fn reading(class: Classification, is_page: bool) -> Reading {
@@ -160,40 +215,55 @@ fn reading(class: Classification, is_page: bool) -> Reading {
     }
 }
 
-/// Runs the reader; the error is the reason why there are no rows.
-fn read_rows(
-    source: &Source<'_>,
-    reading: Reading,
-    params: &ParseParams,
-    limits: Limits,
-    rows: &mut Rows,
-) -> Result<u64, String> {
-    let most = params.max_chunk_size;
-    // A reader that panics must not lose the run: its file is read as text instead.
-    let outcome = catch_unwind(AssertUnwindSafe(|| match reading {
-        Reading::Cpp => cpp::read(source, limits, rows),
-        Reading::Cmake => cmake::read(source, most, limits, rows),
-        Reading::Python => python::read(source, most, limits, rows),
-        Reading::Document => {
-            documents::read(source, most, rows);
-            Ok::<u64, Stop>(0)
+/// Why a reader gave no rows.
+enum Failure {
+    /// It was stopped.
+    Stop(Stop),
+    /// It panicked.
+    Panic(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stop(stop) => write!(f, "{stop}"),
+            Self::Panic(message) => write!(f, "parser failed: {message}"),
         }
-        Reading::Page => {
-            documents::read_page(source, most, rows);
-            Ok(0)
-        }
-        Reading::Blocks => Ok(0),
-    }));
-    match outcome {
-        Ok(Ok(errors)) => Ok(errors),
-        Ok(Err(stop)) => Err(stop.to_string()),
-        Err(panic) => {
+    }
+}
+
+impl FileReader<'_> {
+    /// Gives the bytes that could not be placed.
+    fn read_rows(
+        &self,
+        source: &Source<'_>,
+        reading: Reading,
+        watch: &Watch<'_>,
+        rows: &mut Rows,
+    ) -> Result<u64, Failure> {
+        let most = self.settings.params.max_chunk_size;
+        // A reader that panics must not lose the run: its file is read as text instead.
+        let outcome = catch_unwind(AssertUnwindSafe(|| match reading {
+            Reading::Cpp => cpp::read(source, self.macros, watch, rows),
+            Reading::Cmake => cmake::read(source, most, watch, rows),
+            Reading::Python => python::read(source, most, watch, rows),
+            Reading::Document => {
+                documents::read(source, most, rows);
+                Ok::<u64, Stop>(0)
+            }
+            Reading::Page => {
+                documents::read_page(source, most, rows);
+                Ok(0)
+            }
+            Reading::Blocks => Ok(0),
+        }));
+        outcome.map(|read| read.map_err(Failure::Stop)).unwrap_or_else(|panic| {
             let message = panic
                 .downcast_ref::<String>()
                 .cloned()
                 .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
                 .unwrap_or_default();
-            Err(format!("parser failed: {message}"))
-        }
+            Err(Failure::Panic(message))
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Parse stage: a source tree to files, texts, entities and references.
 //!
 //! Reads the tree; writes `files`, `texts`, `entities` and `references` (paper 3.2.1 and 3.2.2).
-//! [`parse_file`] is a pure function of path, bytes and parameters, so rows are taken over from an
+//! [`FileReader::read`] is a pure function of path, bytes, parameters and the tree's macros, so rows are taken over from an
 //! earlier run wherever a file's content is the same ([`parse_tree`]). The crate must not know how
 //! names are resolved across files, nor where rows are kept. Bump the stage's revision when the
 //! same file may give other rows.
@@ -16,10 +16,11 @@ mod params;
 mod python;
 mod roles;
 mod rows;
+mod script;
 mod tree;
 
 pub use error::Error;
-pub use file::{ParsedFile, parse_file, unread_file};
+pub use file::{FileReader, ParsedFile, ReadSettings, unread_file};
 pub use params::{ParseParams, ParseRun};
 pub use roles::settle_roles;
 pub use tree::{ParseInput, Previous, TreeInput, TreeRows, parse_all, parse_tree};
@@ -29,9 +30,19 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use almanac_freshness::tree::TreeRules;
+    use almanac_language::Watch;
 
     use crate::{ParseParams, ParseRun};
+
+    pub(crate) static CALM: AtomicBool = AtomicBool::new(false);
+
+    /// A clock that no test runs out of.
+    pub(crate) fn watch() -> Watch<'static> {
+        Watch::start(RUN.limits(), &CALM)
+    }
 
     pub(crate) const RUN: ParseRun = ParseRun { threads: 2, file_seconds: 20 };
 

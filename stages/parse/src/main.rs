@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use almanac_artifact::{Artifact, Digest};
 use almanac_catalog::PARSE;
 use almanac_freshness::tree::TreeFile;
-use almanac_parse::{ParseParams, ParseRun, Previous, TreeInput, parse_tree};
+use almanac_parse::{Error, ParseParams, ParseRun, Previous, ReadSettings, TreeInput, parse_tree};
 use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
 use almanac_tables::FileStatus;
 
@@ -43,9 +43,13 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         loaded
     };
     let run = ParseRun { threads: context.threads(), ..run };
-    let rows = parse_tree(&inputs, &load, previous, &params, run)?;
+    let settings = ReadSettings { params: &params, run, interrupted: context.interrupted() };
+    let rows = match parse_tree(&inputs, &load, previous, settings) {
+        Err(Error::Interrupted) => return Ok(Outcome::Interrupted(Counts::default())),
+        rows => rows?,
+    };
     if let Some(path) = changed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(almanac_parse::Error::TreeChanged { path }.into());
+        return Err(Error::TreeChanged { path }.into());
     }
     let failed = rows.files.iter().filter(|file| file.status == FileStatus::Unreadable).count() as u64;
     let counts = Counts {
@@ -59,11 +63,18 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     output.write(rows.texts)?;
     output.write(rows.entities)?;
     output.write(rows.references)?;
+    output.write(rows.locals)?;
     Ok(Outcome::Complete(counts))
 }
 
 fn previous_rows(artifact: &Artifact) -> almanac_artifact::Result<Previous> {
-    Ok(Previous::new(artifact.read()?, artifact.read()?, artifact.read()?, artifact.read()?))
+    Ok(Previous::new(
+        artifact.read()?,
+        artifact.read()?,
+        artifact.read()?,
+        artifact.read()?,
+        artifact.read()?,
+    ))
 }
 
 fn input(file: &TreeFile, max_file_bytes: u64) -> TreeInput {

@@ -105,46 +105,6 @@ pub(crate) fn type_of_head(head: &str) -> String {
     }
 }
 
-/// A type without `const`, references, pointers and elaboration: what a receiver is.
-pub(crate) fn receiver_type(type_text: &str) -> String {
-    let mut rest = type_text.trim();
-    loop {
-        let before = rest;
-        for word in
-            ["const ", "volatile ", "typename ", "struct ", "class ", "enum ", "static ", "constexpr "]
-        {
-            rest = rest.strip_prefix(word).unwrap_or(rest).trim_start();
-        }
-        rest = rest.trim_end_matches(['&', '*', ' ']);
-        rest = rest.strip_suffix(" const").unwrap_or(rest);
-        if rest == before {
-            break;
-        }
-    }
-    if rest == "auto" || rest.starts_with("decltype") { String::new() } else { rest.to_owned() }
-}
-
-/// What a smart pointer points to.
-pub(crate) fn pointee(type_text: &str) -> Option<&str> {
-    let rest = type_text.strip_prefix("std::").unwrap_or(type_text);
-    let inner = ["unique_ptr", "shared_ptr", "weak_ptr"]
-        .iter()
-        .find_map(|name| rest.strip_prefix(name))?
-        .trim_start()
-        .strip_prefix('<')?
-        .strip_suffix('>')?;
-    let mut depth = 0usize;
-    let end = inner.find(|c: char| {
-        match c {
-            '<' | '(' => depth += 1,
-            '>' | ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
-    Some(inner[..end.unwrap_or(inner.len())].trim())
-}
-
 /// Cuts a text at a character boundary and says so.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
@@ -186,19 +146,5 @@ mod tests {
         ] {
             assert_eq!(type_of_head(head), expected, "{head}");
         }
-    }
-
-    #[test]
-    fn receivers_lose_what_is_not_the_type() {
-        for (text, expected) in [
-            ("const Field<T, Dim>&", "Field<T, Dim>"),
-            ("ns::Mesh* const", "ns::Mesh"),
-            ("auto&", ""),
-            ("typename Base::layout_t*", "Base::layout_t"),
-        ] {
-            assert_eq!(receiver_type(text), expected, "{text}");
-        }
-        assert_eq!(pointee("std::unique_ptr<Layout<T, 3>, Deleter>"), Some("Layout<T, 3>"));
-        assert_eq!(pointee("std::vector<int>"), None);
     }
 }

@@ -4,47 +4,32 @@
 
 use std::ops::Range;
 
-use almanac_language::{Grammar, Limits, Stop, parse};
+use almanac_language::{Grammar, Stop, Watch, parse};
 use almanac_tables::{EntityKind, ReferenceKind};
 use tree_sitter::Node;
 
 use crate::documents;
 use crate::names::shortened;
 use crate::rows::{EntityAt, Rows, Source};
+use crate::script::{Taken, comment_before, walk};
 
 /// Longest receiver of a call, in characters; a chain of calls holds every call before it.
 const LONGEST_RECEIVER: usize = 160;
 
-/// Reads a Python file and gives the bytes the grammar could not place. On `Err` no row was pushed.
+/// Reads a Python file and gives the bytes the grammar could not place.
 pub(crate) fn read(
     source: &Source<'_>,
     max_chunk_size: usize,
-    limits: Limits,
+    watch: &Watch<'_>,
     rows: &mut Rows,
 ) -> Result<u64, Stop> {
-    let tree = parse(Grammar::Python, source.text.as_bytes(), limits)?;
-    let mut reader = Reader { source, rows, scopes: Vec::new(), taken: Vec::new(), decorated: None };
-    let mut error_bytes = 0;
-    let mut error_end = 0;
-    let mut cursor = tree.walk();
-    // By cursor: a long sum is a deep tree.
-    'walk: loop {
-        let node = cursor.node();
-        if node.is_error() && node.start_byte() >= error_end {
-            error_end = node.end_byte();
-            error_bytes += (node.end_byte() - node.start_byte()) as u64;
-        }
+    let tree = parse(Grammar::Python, source.text.as_bytes(), watch)?;
+    let mut reader = Reader { source, rows, scopes: Vec::new(), taken: Taken::default(), decorated: None };
+    let error_bytes = walk(&tree, watch, |node| {
         reader.visit(node);
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                break 'walk;
-            }
-        }
-    }
-    let gaps = reader.gaps();
+        true
+    })?;
+    let gaps = reader.taken.gaps(source.text.len());
     let before = rows.entities.len();
     documents::read_between(source, &gaps, max_chunk_size, rows);
     let first_block = rows.entities.get_mut(before);
@@ -60,7 +45,7 @@ struct Reader<'a, 'r> {
     /// Functions and classes being walked, outermost first, and where they end.
     scopes: Vec<(EntityAt, usize)>,
     /// Ranges of outermost entities with the comments before them.
-    taken: Vec<Range<usize>>,
+    taken: Taken,
     /// Decorators and definition, until the definition is reached.
     decorated: Option<Range<usize>>,
 }
@@ -129,7 +114,7 @@ impl<'a> Reader<'a, '_> {
             .collect::<Vec<_>>()
             .join("\n");
         if self.scopes.is_empty() {
-            self.taken.push(comment_start..end);
+            self.taken.take(comment_start..end);
         }
         let at = self.rows.push(entity);
         for base in bases {
@@ -207,10 +192,9 @@ impl<'a> Reader<'a, '_> {
         let receiver = shortened(receiver, LONGEST_RECEIVER);
         let written = if receiver.is_empty() { name.to_owned() } else { format!("{receiver}.{name}") };
         let mut reference = self.source.reference(ReferenceKind::Call, name, &written, callee.start_byte());
-        if matches!(receiver.as_str(), "self" | "cls") {
-            reference.receiver_type = self.class();
+        if !receiver.is_empty() {
+            reference.receiver = receiver + ".";
         }
-        reference.receiver = receiver;
         reference.arguments = node.child_by_field_name("arguments").map_or(0, |list| match list.kind() {
             "argument_list" => {
                 let mut cursor = list.walk();
@@ -221,25 +205,6 @@ impl<'a> Reader<'a, '_> {
         });
         let owner = self.owner();
         self.rows.refer(owner, reference);
-    }
-
-    /// Qualified name of the innermost class.
-    fn class(&self) -> String {
-        let entities = self.scopes.iter().rev().map(|(at, _)| &self.rows.entities[*at]);
-        let mut classes = entities.filter(|entity| entity.kind == EntityKind::Class);
-        classes.next().map_or_else(String::new, |class| class.qualified_name.clone())
-    }
-
-    /// What stands between the outermost entities.
-    fn gaps(&self) -> Vec<Range<usize>> {
-        let mut gaps = Vec::new();
-        let mut at = 0;
-        for taken in &self.taken {
-            gaps.push(at..taken.start.max(at));
-            at = taken.end.max(at);
-        }
-        gaps.push(at..self.source.text.len());
-        gaps
     }
 }
 
@@ -262,29 +227,8 @@ fn docstring(source: &Source<'_>, body: Node<'_>) -> Option<String> {
     Some(lines.join("\n").trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// The `#` lines right before `at`, as indented as it: first byte and text without markers.
-fn comment_before(text: &str, at: usize) -> (usize, String) {
-    let mut start = text[..at].rfind('\n').map_or(0, |before| before + 1);
-    if !text[start..at].trim().is_empty() {
-        return (at, String::new());
-    }
-    let mut lines = Vec::new();
-    while let Some(end) = start.checked_sub(1) {
-        let line_start = text[..end].rfind('\n').map_or(0, |before| before + 1);
-        let line = text[line_start..end].trim();
-        let Some(comment) = line.strip_prefix('#').filter(|comment| !comment.starts_with('!')) else { break };
-        lines.push(comment.trim_start_matches('#').trim());
-        start = line_start;
-    }
-    lines.reverse();
-    lines.retain(|line| line.contains(char::is_alphanumeric));
-    (start, lines.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use almanac_language::Classification;
     use almanac_tables::{ArtifactRole, Entity, Reference};
 
@@ -294,8 +238,7 @@ mod tests {
         let class = Classification::of("tools/plot.py");
         let source = Source::new("tools/plot.py", text, class, ArtifactRole::Script);
         let mut rows = Rows::default();
-        let limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
-        assert_eq!(read(&source, 2000, limits, &mut rows).expect("tree"), 0, "{text}");
+        assert_eq!(read(&source, 2000, &crate::tests::watch(), &mut rows).expect("tree"), 0, "{text}");
         rows.finish()
     }
 
@@ -365,7 +308,7 @@ if __name__ == "__main__":
     fn long_chains_of_calls_have_short_receivers() {
         let (_, references) = rows(&format!("x{}\n", ".step(1)".repeat(200)));
         assert_eq!(references.len(), 200);
-        assert!(references.iter().all(|call| call.receiver.chars().count() <= LONGEST_RECEIVER + 2));
+        assert!(references.iter().all(|call| call.receiver.chars().count() <= LONGEST_RECEIVER + 3));
     }
 
     #[test]
@@ -379,17 +322,17 @@ if __name__ == "__main__":
         let calls: Vec<_> =
             of(ReferenceKind::Call).map(|r| (r.name.as_str(), r.receiver.as_str(), r.arguments)).collect();
         let expected = [
-            ("split", "open(path).read()", 1),
-            ("read", "open(path)", 0),
+            ("split", "open(path).read().", 1),
+            ("read", "open(path).", 0),
             ("open", "", 1),
             ("Plot", "", 1),
-            ("clear", "self", 0),
-            ("norm", "la", 2),
+            ("clear", "self.", 0),
+            ("norm", "la.", 2),
             ("read", "", 1),
         ];
         assert_eq!(calls, expected);
         let clear = of(ReferenceKind::Call).find(|r| r.name == "clear").expect("call");
-        assert_eq!((clear.receiver_type.as_str(), clear.line), ("Plot", 19));
+        assert_eq!(clear.line, 19);
         assert_eq!(clear.entity_id, entities[4].id);
         assert!(references.last().is_some_and(|last| last.entity_id.is_empty()));
     }

@@ -167,14 +167,16 @@ fn collect_names(code: &str, names: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ParseInput, parse_all};
+    use crate::tests::CALM;
+    use crate::{ParseInput, ReadSettings, parse_all};
 
     fn roles(files: &[(&str, &str)]) -> Vec<String> {
-        let inputs = files
+        let inputs: Vec<ParseInput> = files
             .iter()
             .map(|(path, text)| ParseInput { path: (*path).to_owned(), bytes: text.as_bytes().to_vec() })
             .collect();
-        parse_all(inputs, &crate::tests::params(400), crate::tests::RUN)
+        let params = crate::tests::params(400);
+        parse_all(&inputs, ReadSettings { params: &params, run: crate::tests::RUN, interrupted: &CALM })
             .expect("threads")
             .into_iter()
             .map(|parsed| format!("{} {}", parsed.file.path, parsed.file.role))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use almanac_artifact::Digest;
 use almanac_language::{Classification, LineIndex};
-use almanac_tables::{ArtifactRole, Entity, EntityKind, EntityLevel, Reference, ReferenceKind};
+use almanac_tables::{ArtifactRole, Entity, EntityKind, EntityLevel, Local, Reference, ReferenceKind};
 
 /// What is known of the file every row stands in.
 pub(crate) struct Source<'a> {
@@ -74,6 +74,7 @@ pub(crate) type EntityAt = usize;
 pub(crate) struct Rows {
     pub(crate) entities: Vec<Entity>,
     pub(crate) references: Vec<(Option<EntityAt>, Reference)>,
+    pub(crate) locals: Vec<Local>,
 }
 
 impl Rows {
@@ -84,6 +85,14 @@ impl Rows {
 
     pub(crate) fn refer(&mut self, owner: Option<EntityAt>, reference: Reference) {
         self.references.push((owner, reference));
+    }
+
+    /// Takes the locals out, in table order.
+    pub(crate) fn take_locals(&mut self) -> Vec<Local> {
+        let mut locals = std::mem::take(&mut self.locals);
+        locals.sort_by(|a, b| (a.start_byte, &a.name).cmp(&(b.start_byte, &b.name)));
+        locals.dedup_by(|a, b| (a.start_byte, &a.name) == (b.start_byte, &b.name));
+        locals
     }
 
     /// Gives ids and puts rows in table order.

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use almanac_tables::{Entity, File, FileStatus, Language, Reference, Text};
+use almanac_language::{Classification, Content, Define, TreeMacros, decode, defines};
+use almanac_tables::{Entity, File, FileStatus, Language, Local, Reference, Text};
 use rayon::prelude::*;
 
-use crate::{Error, ParseParams, ParseRun, ParsedFile, Result, parse_file, settle_roles, unread_file};
+use crate::file::macros_digest;
+use crate::{Error, FileReader, ParseRun, ParsedFile, ReadSettings, Result, settle_roles, unread_file};
 
 /// Stack of a parser thread: real code nests deeper than the usual two megabytes allow in places.
 const STACK: usize = 16 * 1024 * 1024;
@@ -46,6 +48,7 @@ impl Previous {
         texts: Vec<Text>,
         entities: Vec<Entity>,
         references: Vec<Reference>,
+        locals: Vec<Local>,
     ) -> Self {
         let mut grouped: BTreeMap<String, ParsedFile> = files
             .into_iter()
@@ -66,9 +69,15 @@ impl Previous {
                 parsed.references.push(reference);
             }
         }
+        for local in locals {
+            if let Some(parsed) = grouped.get_mut(&local.path) {
+                parsed.locals.push(local);
+            }
+        }
         Self { files: grouped }
     }
 
+    /// Rows of a file whose content is the same and was read.
     fn take(&mut self, input: &TreeInput) -> Option<ParsedFile> {
         let same = |parsed: &ParsedFile| {
             // A file may have been unreadable with the digest it has now.
@@ -97,6 +106,8 @@ pub struct TreeRows {
     pub entities: Vec<Entity>,
     /// References.
     pub references: Vec<Reference>,
+    /// Variables inside functions.
+    pub locals: Vec<Local>,
     /// Files taken over.
     pub reused: u64,
     /// Files read in this run.
@@ -104,61 +115,142 @@ pub struct TreeRows {
 }
 
 /// Parses files in parallel; the result is in path order, whatever the number of threads.
-pub fn parse_all(inputs: Vec<ParseInput>, params: &ParseParams, run: ParseRun) -> Result<Vec<ParsedFile>> {
-    let pool = pool(run)?;
-    let mut parsed: Vec<ParsedFile> = pool.install(|| {
-        inputs.par_iter().map(|input| parse_file(&input.path, &input.bytes, params, run)).collect()
-    });
-    parsed.sort_by(|a, b| a.file.path.cmp(&b.file.path));
+pub fn parse_all(inputs: &[ParseInput], settings: ReadSettings<'_>) -> Result<Vec<ParsedFile>> {
+    let mut inputs: Vec<&ParseInput> = inputs.iter().collect();
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut parsed: Vec<ParsedFile> = pool(settings.run)?.install(|| {
+        let defines = inputs.par_iter().flat_map_iter(|input| defines_in(&input.path, &input.bytes));
+        let macros = TreeMacros::new(defines.collect::<Vec<Define>>());
+        let reader = FileReader { settings, macros: &macros };
+        inputs.par_iter().map(|input| reader.read(&input.path, &input.bytes)).collect::<Result<_>>()
+    })?;
     settle_roles(&mut parsed);
     Ok(parsed)
 }
 
+/// A file on its way to its rows.
+enum Stage {
+    /// Listed, not read.
+    Unread(ParsedFile),
+    /// Rows of an earlier run over the same content.
+    Same(Box<ParsedFile>),
+    /// Content.
+    Loaded(Vec<u8>),
+}
+
 /// Reads a tree: `load` gives the bytes of a path. A file that cannot be loaded gives a row that
-/// says so. Rows of `previous` are taken over where path and content are the same; they must come
-/// from the same parameters and the same revision of this stage.
+/// says so. Rows of `previous` are taken over where path, content and the macros it uses are the
+/// same; they must come from the same parameters and the same revision of this stage.
 pub fn parse_tree(
     inputs: &[TreeInput],
     load: &(dyn Fn(&str) -> io::Result<Vec<u8>> + Sync),
     mut previous: Previous,
-    params: &ParseParams,
-    run: ParseRun,
+    settings: ReadSettings<'_>,
 ) -> Result<TreeRows> {
-    let (mut parsed, mut to_read) = (Vec::with_capacity(inputs.len()), Vec::new());
-    for input in inputs {
-        match (&input.problem, previous.take(input)) {
-            (Some((status, reason)), _) => {
-                parsed.push(unread_file(&input.path, input.bytes, &input.digest, *status, reason));
-            }
-            (None, Some(same)) => parsed.push(same),
-            (None, None) => to_read.push(input),
-        }
-    }
-    let reused = parsed.iter().filter(|parsed| parsed.text.is_some()).count() as u64;
+    let mut inputs: Vec<(&TreeInput, Option<ParsedFile>)> =
+        inputs.iter().map(|input| (input, previous.take(input))).collect();
+    inputs.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
     drop(previous);
-    let read: Vec<ParsedFile> = pool(run)?.install(|| {
-        to_read
-            .par_iter()
-            .map(|input| match load(&input.path) {
-                Ok(bytes) => parse_file(&input.path, &bytes, params, run),
-                Err(error) => {
-                    unread_file(&input.path, input.bytes, "", FileStatus::Unreadable, &error.to_string())
-                }
-            })
-            .collect()
-    });
-    let count = read.len() as u64;
-    parsed.extend(read);
-    parsed.sort_by(|a, b| a.file.path.cmp(&b.file.path));
+    let (mut parsed, reused, read) = pool(settings.run)?.install(|| {
+        let files: Vec<(&TreeInput, Stage)> =
+            inputs.into_par_iter().map(|(input, same)| (input, loaded(input, same, load))).collect();
+        let defines = files.par_iter().flat_map_iter(|(input, file)| match file {
+            Stage::Unread(_) => Vec::new(),
+            Stage::Same(parsed) => {
+                parsed.text.as_ref().map_or_else(Vec::new, |text| defines_in_text(&input.path, &text.text))
+            }
+            Stage::Loaded(bytes) => defines_in(&input.path, bytes),
+        });
+        let macros = TreeMacros::new(defines.collect::<Vec<Define>>());
+        let reader = FileReader { settings, macros: &macros };
+        let rows = files.into_par_iter().map(|(input, file)| finished(input, file, load, reader));
+        let rows = rows.collect::<Result<Vec<(ParsedFile, Origin)>>>()?;
+        let count = |wanted: Origin| rows.iter().filter(|(_, origin)| *origin == wanted).count() as u64;
+        let (reused, read) = (count(Origin::Earlier), count(Origin::Read));
+        Ok((rows.into_iter().map(|(parsed, _)| parsed).collect::<Vec<_>>(), reused, read))
+    })?;
     settle_roles(&mut parsed);
-    let mut rows = TreeRows { reused, parsed: count, ..TreeRows::default() };
-    for ParsedFile { file, text, entities, references } in parsed {
+    let mut rows = TreeRows { reused, parsed: read, ..TreeRows::default() };
+    for ParsedFile { file, text, entities, references, locals } in parsed {
         rows.files.push(file);
         rows.texts.extend(text);
         rows.entities.extend(entities);
         rows.references.extend(references);
+        rows.locals.extend(locals);
     }
     Ok(rows)
+}
+
+fn loaded(
+    input: &TreeInput,
+    same: Option<ParsedFile>,
+    load: &(dyn Fn(&str) -> io::Result<Vec<u8>> + Sync),
+) -> Stage {
+    if let Some((status, reason)) = &input.problem {
+        return Stage::Unread(unread_file(&input.path, input.bytes, &input.digest, *status, reason));
+    }
+    match same {
+        Some(parsed) => Stage::Same(Box::new(parsed)),
+        None => {
+            load(&input.path).map_or_else(|error| Stage::Unread(unreadable(input, &error)), Stage::Loaded)
+        }
+    }
+}
+
+fn unreadable(input: &TreeInput, error: &io::Error) -> ParsedFile {
+    unread_file(&input.path, input.bytes, "", FileStatus::Unreadable, &error.to_string())
+}
+
+/// Where the rows of a file come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Listed,
+    Earlier,
+    Read,
+}
+
+fn finished(
+    input: &TreeInput,
+    file: Stage,
+    load: &(dyn Fn(&str) -> io::Result<Vec<u8>> + Sync),
+    reader: FileReader<'_>,
+) -> Result<(ParsedFile, Origin)> {
+    let bytes = match file {
+        Stage::Unread(row) => {
+            // A file that was to be read and could not be counts as tried.
+            let origin = if input.problem.is_some() { Origin::Listed } else { Origin::Read };
+            return Ok((row, origin));
+        }
+        Stage::Same(parsed) => {
+            let Some(text) = &parsed.text else { return Ok((*parsed, Origin::Listed)) };
+            let class =
+                Classification { language: parsed.file.language, source_type: parsed.file.source_type };
+            if macros_digest(class, &text.text, reader.macros) == parsed.file.macros_digest {
+                return Ok((*parsed, Origin::Earlier));
+            }
+            match load(&input.path) {
+                Ok(bytes) => bytes,
+                Err(error) => return Ok((unreadable(input, &error), Origin::Read)),
+            }
+        }
+        Stage::Loaded(bytes) => bytes,
+    };
+    Ok((reader.read(&input.path, &bytes)?, Origin::Read))
+}
+
+/// Macros that a file defines, if it is C or C++.
+fn defines_in(path: &str, bytes: &[u8]) -> Vec<Define> {
+    if !Classification::of(path).is_c_family() {
+        return Vec::new();
+    }
+    match decode(bytes) {
+        Content::Text { text, .. } => defines(&text),
+        Content::Binary { .. } => Vec::new(),
+    }
+}
+
+fn defines_in_text(path: &str, text: &str) -> Vec<Define> {
+    if Classification::of(path).is_c_family() { defines(text) } else { Vec::new() }
 }
 
 fn pool(run: ParseRun) -> Result<rayon::ThreadPool> {

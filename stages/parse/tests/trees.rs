@@ -1,12 +1,13 @@
 //! Whole files and trees: what cannot be read, what is taken over, and that threads change nothing.
 
 use std::io;
+use std::sync::atomic::AtomicBool;
 
 use almanac_artifact::Digest;
 use almanac_freshness::tree::TreeRules;
 use almanac_parse::{
-    ParseInput, ParseParams, ParseRun, ParsedFile, Previous, TreeInput, TreeRows, parse_all, parse_file,
-    parse_tree,
+    Error, ParseInput, ParseParams, ParseRun, ParsedFile, Previous, ReadSettings, TreeInput, TreeRows,
+    parse_all, parse_tree,
 };
 use almanac_tables::{ArtifactRole, EntityKind, FileStatus, Language, SourceType};
 
@@ -26,8 +27,14 @@ fn params() -> ParseParams {
     ParseParams { max_chunk_size: 400, tree }
 }
 
+fn settings(params: &ParseParams, run: ParseRun) -> ReadSettings<'_> {
+    static CALM: AtomicBool = AtomicBool::new(false);
+    ReadSettings { params, run, interrupted: &CALM }
+}
+
 fn parse(path: &str, bytes: &[u8]) -> ParsedFile {
-    parse_file(path, bytes, &params(), RUN)
+    let input = ParseInput { path: path.to_owned(), bytes: bytes.to_vec() };
+    parse_all(&[input], settings(&params(), RUN)).expect("no signal").remove(0)
 }
 
 fn inputs(files: &[(&str, &str)]) -> Vec<TreeInput> {
@@ -45,12 +52,12 @@ fn read_tree(files: &[(&str, &str)], previous: Previous, run: ParseRun) -> TreeR
         let found = files.iter().find(|(name, _)| *name == path);
         found.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| io::Error::other("no such file"))
     };
-    parse_tree(&inputs(files), &load, previous, &params(), run).expect("threads")
+    parse_tree(&inputs(files), &load, previous, settings(&params(), run)).expect("threads")
 }
 
 fn previous(rows: &TreeRows) -> Previous {
-    let TreeRows { files, texts, entities, references, .. } = rows.clone();
-    Previous::new(files, texts, entities, references)
+    let TreeRows { files, texts, entities, references, locals, .. } = rows.clone();
+    Previous::new(files, texts, entities, references, locals)
 }
 
 #[test]
@@ -133,8 +140,9 @@ fn the_number_of_threads_and_the_order_of_files_change_nothing() {
         bytes: text.as_bytes().to_vec(),
     };
     let forward: Vec<ParseInput> = TREE.iter().map(input).collect();
-    let backward = forward.iter().rev().cloned().collect();
-    assert_eq!(parse_all(forward, &params(), RUN).ok(), parse_all(backward, &params(), RUN).ok());
+    let backward: Vec<ParseInput> = forward.iter().rev().cloned().collect();
+    let all = |inputs: &[ParseInput]| parse_all(inputs, settings(&params(), RUN)).expect("threads");
+    assert_eq!(all(&forward), all(&backward));
 }
 
 #[test]
@@ -153,7 +161,8 @@ fn what_cannot_be_read_has_a_row_that_says_why() {
     let missing =
         TreeInput { path: "src/gone.h".to_owned(), bytes: 3, digest: "00".to_owned(), problem: None };
     let refused = |_: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, "permission denied"));
-    let rows = parse_tree(&[missing], &refused, Previous::default(), &params(), RUN).expect("threads");
+    let rows =
+        parse_tree(&[missing], &refused, Previous::default(), settings(&params(), RUN)).expect("threads");
     assert_eq!(rows.files[0].status, FileStatus::Unreadable);
     assert_eq!(rows.files[0].status_reason, "permission denied");
 
@@ -163,7 +172,8 @@ fn what_cannot_be_read_has_a_row_that_says_why() {
         digest: String::new(),
         problem: Some((FileStatus::TooLarge, "larger than 2 MiB".to_owned())),
     };
-    let rows = parse_tree(&[large], &refused, Previous::default(), &params(), RUN).expect("threads");
+    let rows =
+        parse_tree(&[large], &refused, Previous::default(), settings(&params(), RUN)).expect("threads");
     assert_eq!((rows.files[0].status, rows.files[0].bytes), (FileStatus::TooLarge, 9_000_000));
 }
 
@@ -176,6 +186,44 @@ fn a_file_that_defeats_the_parser_is_text_with_a_reason() {
     assert_eq!(parsed.text.as_ref().map(|text| text.text.as_str()), Some(deep.as_str()));
     assert!(parsed.entities.iter().all(|entity| entity.kind == EntityKind::TextBlock));
     assert!(!parsed.entities.is_empty());
+}
+
+#[test]
+fn a_file_that_takes_too_long_is_text_and_a_signal_ends_the_run() {
+    let late = read_tree(TREE, Previous::default(), ParseRun { file_seconds: 0, ..RUN });
+    let core = &late.files[4];
+    assert_eq!((core.path.as_str(), core.status), ("src/core.h", FileStatus::Text));
+    assert_eq!(core.status_reason, "parser stopped after 0 s");
+    assert!(late.entities.iter().any(|e| e.path == "src/core.h" && e.kind == EntityKind::TextBlock));
+
+    let signal = AtomicBool::new(true);
+    let params = params();
+    let settings = ReadSettings { params: &params, run: RUN, interrupted: &signal };
+    let load = |_: &str| Ok(b"int f();\n".to_vec());
+    let run = parse_tree(&inputs(&[("a.h", "int f();\n")]), &load, Previous::default(), settings);
+    assert!(matches!(run, Err(Error::Interrupted)));
+}
+
+#[test]
+fn a_file_is_read_again_when_a_macro_it_uses_changes_elsewhere() {
+    let tree = [
+        ("src/macros.h", "#define FIELD(n) int n() const;\n"),
+        ("src/other.h", "int unrelated();\n"),
+        ("src/user.h", "struct S {\n  FIELD(size)\n  int a;\n};\n"),
+    ];
+    let names = |rows: &TreeRows| -> Vec<String> {
+        let of_user = rows.entities.iter().filter(|entity| entity.path == "src/user.h");
+        of_user.map(|entity| entity.qualified_name.clone()).collect()
+    };
+    let first = read_tree(&tree, Previous::default(), RUN);
+    assert_eq!(names(&first), ["S", "S::size", "S::a"]);
+    let mut edited = tree.to_vec();
+    edited[0].1 = "#define FIELD(n) int get_##n() const;\n";
+    let again = read_tree(&edited, previous(&first), RUN);
+    assert_eq!((again.reused, again.parsed), (1, 2));
+    assert_eq!(names(&again), ["S", "S::get_size", "S::a"]);
+    let clean = read_tree(&edited, Previous::default(), RUN);
+    assert_eq!(TreeRows { reused: 0, parsed: 0, ..again }, TreeRows { reused: 0, parsed: 0, ..clean });
 }
 
 #[test]

@@ -1,77 +1,211 @@
-//! C and C++ trees: the plain source, the masked source, or what was learned from its errors.
+//! C and C++ trees: the masked source, the plain one, or what was learned from errors.
 
 use std::collections::BTreeSet;
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
-use crate::lexer::{Lexer, Token, TokenKind};
+use crate::branches::Branches;
+use crate::defines::{Define, defines_of};
+use crate::lexer::TokenKind;
 use crate::macros::is_capitals;
 use crate::mask::{Masked, mask};
-use crate::{Grammar, Limits, MacroTable, Stop, parse};
+use crate::scan::{DirectiveKind, Scan};
+use crate::{Grammar, Stop, TreeMacros, Watch, parse};
 
 /// Names tried one by one when masking all suspects of a file at once does not help.
 const SUSPECTS_TRIED: usize = 8;
-
-/// Times conditionals around errors are flattened: one repaired place shows the next.
-const FLATTENING_ROUNDS: usize = 4;
 
 /// A syntax tree with the bytes it was made from.
 #[derive(Debug)]
 pub struct CppTree {
     /// The tree; its offsets are those of the file.
     pub tree: Tree,
-    /// The bytes the grammar saw: the file's, with macros overwritten.
-    pub source: Vec<u8>,
-    /// First byte of the argument list of every `kernel<<<...>>>(...)`.
-    pub launches: Vec<usize>,
-    /// Ranges of calls to macros of this file that stand for declarations.
-    pub generated: Vec<(usize, usize)>,
-    /// Bytes inside ERROR nodes.
-    pub error_bytes: u64,
+    /// The bytes the grammar saw: the file's, with macros and directives overwritten.
+    pub masked: Masked,
+    /// How well the tree fits.
+    pub score: Score,
 }
 
-/// Parses C-family text. The masked tree is kept only where it has no more errors and no fewer
-/// functions than the plain one.
-pub fn parse_cpp(grammar: Grammar, text: &str, table: &MacroTable, limits: Limits) -> Result<CppTree, Stop> {
-    let source = text.as_bytes();
-    let generators = generators(source);
-    let plain = Masked { bytes: source.to_vec(), launches: Vec::new(), declarations: Vec::new(), edits: 0 };
-    let mut best = Attempt::new(grammar, plain, limits)?;
-    let masked = mask(source, table, &BTreeSet::new(), &generators);
-    if masked.edits > 0 {
-        best = best.or_masked(Attempt::new(grammar, masked, limits)?);
+/// A C-family text, ready to be parsed.
+#[derive(Debug)]
+pub struct CppSource<'a> {
+    text: &'a str,
+    macros: &'a TreeMacros,
+    scan: Scan,
+    branches: Branches,
+}
+
+impl<'a> CppSource<'a> {
+    /// Splits a text into tokens and finds its conditionals.
+    pub fn new(text: &'a str, macros: &'a TreeMacros) -> Self {
+        let scan = Scan::of(text.as_bytes());
+        let branches = Branches::of(text.as_bytes(), &scan);
+        Self { text, macros, scan, branches }
     }
-    if best.score.errors > 0 {
-        best = learn(best, grammar, source, table, &generators, limits)?;
+
+    /// The macros of the tree.
+    pub fn macros(&self) -> &'a TreeMacros {
+        self.macros
     }
-    for _ in 0..FLATTENING_ROUNDS {
-        let before = best.score.errors;
-        let Some(flat) = (before > 0).then(|| flatten_conditionals(&best)).flatten() else {
-            break;
-        };
-        best = best.or_better(Attempt::new(grammar, flat, limits)?);
-        if best.score.errors == before {
-            break;
+
+    /// Byte ranges of the comments, in order.
+    pub fn comments(&self) -> &[(usize, usize)] {
+        &self.scan.comments
+    }
+
+    /// The macros defined here, in order.
+    pub fn defines(&self) -> Vec<Define> {
+        defines_of(self.text, &self.scan)
+    }
+
+    /// Byte ranges of the `#include` lines.
+    pub fn includes(&self) -> impl Iterator<Item = (usize, usize)> {
+        let includes = self.scan.directives.iter().filter(|one| one.kind == DirectiveKind::Include);
+        includes.map(|directive| (directive.start, directive.end))
+    }
+
+    /// How often the text must be parsed for every branch of its conditionals to be read.
+    pub fn rounds(&self) -> usize {
+        self.branches.rounds()
+    }
+
+    /// Byte ranges that are read in a round after the first, and in none before.
+    pub fn fresh(&self, round: usize) -> Vec<(usize, usize)> {
+        self.branches.fresh(round)
+    }
+
+    /// Parses the text with the branches of a round. The masked tree is kept only where it has fewer
+    /// errors and no fewer functions than the plain one; without any error it needs no comparison.
+    pub fn parse(&self, grammar: Grammar, round: usize, watch: &Watch<'_>) -> Result<CppTree, Stop> {
+        watch.check_nesting(self.text.as_bytes())?;
+        let masked = self.masked(round, &BTreeSet::new());
+        let mut best = Attempt::new(grammar, masked, watch)?;
+        if best.score.errors > 0 {
+            best = self.learn(best, grammar, round, watch)?;
         }
+        if best.score.errors > 0 && round == 0 {
+            let plain = Attempt::new(grammar, Masked::plain(self.text.as_bytes()), watch)?;
+            best = plain.or_better(best, self.functions_elsewhere(grammar, watch)?);
+        }
+        let Attempt { tree, masked, score } = best;
+        Ok(CppTree { tree, masked, score })
     }
-    let Attempt { tree, masked, score } = best;
-    Ok(CppTree {
-        tree,
-        source: masked.bytes,
-        launches: masked.launches,
-        generated: masked.declarations,
-        error_bytes: score.error_bytes,
-    })
+
+    /// Functions whose bodies begin in branches of later rounds.
+    fn functions_elsewhere(&self, grammar: Grammar, watch: &Watch<'_>) -> Result<usize, Stop> {
+        let mut count = 0;
+        for round in 1..self.rounds() {
+            let bytes = self.masked(round, &BTreeSet::new()).bytes;
+            let tree = parse(grammar, &bytes, watch)?;
+            let fresh = self.fresh(round);
+            let is_fresh = |at: &usize| fresh.iter().any(|(start, end)| (*start..*end).contains(at));
+            count += functions(&tree, &bytes).into_iter().filter(|at| is_fresh(at)).count();
+        }
+        Ok(count)
+    }
+
+    fn masked(&self, round: usize, learned: &BTreeSet<String>) -> Masked {
+        mask(self.text.as_bytes(), &self.scan, &self.branches, round, self.macros, learned)
+    }
+
+    /// Masks names that look like macros around errors, all at once or else one by one.
+    fn learn(
+        &self,
+        mut best: Attempt,
+        grammar: Grammar,
+        round: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Attempt, Stop> {
+        let suspects = self.suspects(&best.tree);
+        if suspects.is_empty() {
+            return Ok(best);
+        }
+        let before = best.score.errors;
+        best = best.or_better(Attempt::new(grammar, self.masked(round, &suspects), watch)?, 0);
+        if best.score.errors < before || suspects.len() == 1 {
+            return Ok(best);
+        }
+        let mut learned = BTreeSet::new();
+        for name in suspects.into_iter().take(SUSPECTS_TRIED) {
+            let before = best.score.errors;
+            learned.insert(name.clone());
+            best = best.or_better(Attempt::new(grammar, self.masked(round, &learned), watch)?, 0);
+            if best.score.errors == before {
+                learned.remove(&name);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Names in capitals on the lines where errors begin and end.
+    fn suspects(&self, tree: &Tree) -> BTreeSet<String> {
+        let ranges = error_lines(tree, self.text.as_bytes());
+        let near = |at: usize| {
+            let after = ranges.partition_point(|(start, _)| *start <= at);
+            after > 0 && at < ranges[after - 1].1
+        };
+        self.scan
+            .code
+            .iter()
+            .filter(|token| token.kind == TokenKind::Word && near(token.start))
+            .filter_map(|token| self.text.get(token.start..token.end))
+            .filter(|name| is_capitals(name) && name.len() >= 4 && self.macros.action(name).is_none())
+            .map(str::to_owned)
+            .collect()
+    }
 }
 
 /// How well a tree fits its source.
-#[derive(Debug, Clone, Copy)]
-struct Score {
-    error_bytes: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Score {
+    /// Bytes inside ERROR nodes.
+    pub error_bytes: u64,
     /// Error bytes and missing tokens.
-    errors: u64,
-    /// Functions with a body that are not inside another one.
-    functions: usize,
+    pub errors: u64,
+}
+
+impl Score {
+    /// Counts over a tree.
+    pub fn of(tree: &Tree) -> Self {
+        let mut score = Self::default();
+        visit(tree, |node| {
+            if node.is_error() {
+                score.error_bytes += node.byte_range().len() as u64;
+                // An ERROR node without bytes still is an error.
+                score.errors += (node.byte_range().len() as u64).max(1);
+            } else if node.is_missing() {
+                score.errors += 1;
+            }
+            node.has_error() && !node.is_error()
+        });
+        score
+    }
+}
+
+/// First bytes of the ERROR and MISSING nodes of a tree.
+pub fn error_places(tree: &Tree) -> Vec<usize> {
+    let mut places = Vec::new();
+    visit(tree, |node| {
+        if node.is_error() || node.is_missing() {
+            places.push(node.start_byte());
+        }
+        node.has_error() && !node.is_error()
+    });
+    places
+}
+
+/// First bytes of the bodies of functions in a tree, what is inside ERROR nodes left out.
+///
+/// What only looks like one to the grammar does not count: a class or an `if` that was misread.
+pub fn functions(tree: &Tree, source: &[u8]) -> Vec<usize> {
+    let mut found = Vec::new();
+    visit(tree, |node| {
+        if let Some(body) = node.child_by_field_name("body").filter(|_| is_function(node, source)) {
+            found.push(body.start_byte());
+        }
+        !node.is_error()
+    });
+    found
 }
 
 struct Attempt {
@@ -81,53 +215,55 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn new(grammar: Grammar, masked: Masked, limits: Limits) -> Result<Self, Stop> {
-        let tree = parse(grammar, &masked.bytes, limits)?;
+    fn new(grammar: Grammar, masked: Masked, watch: &Watch<'_>) -> Result<Self, Stop> {
+        let tree = parse(grammar, &masked.bytes, watch)?;
         let score = Score::of(&tree);
         Ok(Self { tree, masked, score })
     }
 
-    fn or_no_worse(self, other: Self) -> Self {
-        let fits = other.score.errors <= self.score.errors;
-        if fits && other.score.functions >= self.score.functions { other } else { self }
-    }
-
-    /// As [`Self::or_no_worse`], but what the listed macros leave without any error needs no count:
-    /// a function more in a tree with errors is likely a misread class.
-    fn or_masked(self, other: Self) -> Self {
-        if self.score.errors > 0 && other.score.errors == 0 { other } else { self.or_no_worse(other) }
-    }
-
-    fn or_better(self, other: Self) -> Self {
-        if other.score.errors < self.score.errors { self.or_no_worse(other) } else { self }
-    }
-}
-
-impl Score {
-    fn of(tree: &Tree) -> Self {
-        let mut score = Self { error_bytes: 0, errors: 0, functions: 0 };
-        visit(tree, |node| {
-            if node.is_error() {
-                score.error_bytes += node.byte_range().len() as u64;
-                // An ERROR node without bytes still is an error.
-                score.errors += (node.byte_range().len() as u64).max(1);
-            } else if node.is_missing() {
-                score.errors += 1;
-            } else if is_function(node) {
-                score.functions += 1;
-            }
-            !node.is_error()
-        });
-        score
+    /// The other, if it has fewer errors and no fewer functions; `elsewhere` of them are read in
+    /// other rounds.
+    fn or_better(self, other: Self, elsewhere: usize) -> Self {
+        let has_fewer_errors = other.score.errors < self.score.errors;
+        let count = |attempt: &Self| functions(&attempt.tree, &attempt.masked.bytes).len();
+        let is_better = has_fewer_errors && count(&other) + elsewhere >= count(&self);
+        if is_better { other } else { self }
     }
 }
 
 /// Whether a node is a function with a body. One directly in a block is a call that was misread.
-fn is_function(node: Node<'_>) -> bool {
+fn is_function(node: Node<'_>, source: &[u8]) -> bool {
     node.kind() == "function_definition"
-        && node.child_by_field_name("declarator").is_some()
         && node.child_by_field_name("body").is_some_and(|body| body.kind() == "compound_statement")
         && node.parent().is_none_or(|parent| parent.kind() != "compound_statement")
+        && node
+            .child_by_field_name("declarator")
+            .is_some_and(|declarator| is_function_head(declarator, source))
+        && !(0..node.child_count()).any(|at| node.child(at as u32).is_some_and(|child| child.is_error()))
+}
+
+/// Whether a declarator has parameters, or is a conversion, and no keyword as its name.
+fn is_function_head(declarator: Node<'_>, source: &[u8]) -> bool {
+    let mut node = declarator;
+    let mut has_parameters = false;
+    loop {
+        match node.kind() {
+            "operator_cast" => return true,
+            "function_declarator" => has_parameters = true,
+            _ => {}
+        }
+        let inner = node.child_by_field_name("declarator").or_else(|| {
+            let is_inner =
+                |child: &Node<'_>| child.kind().contains("declarator") || child.kind() == "operator_cast";
+            (0..node.named_child_count()).filter_map(|at| node.named_child(at as u32)).find(is_inner)
+        });
+        match inner {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    let name = source.get(node.byte_range()).unwrap_or_default();
+    has_parameters && !matches!(name, b"if" | b"else" | b"for" | b"while" | b"switch" | b"catch" | b"return")
 }
 
 /// Visits nodes in source order; `into` says whether to look inside.
@@ -146,64 +282,7 @@ fn visit<'tree>(tree: &'tree Tree, mut into: impl FnMut(Node<'tree>) -> bool) {
     }
 }
 
-/// Function-like macros defined in this file.
-fn generators(source: &[u8]) -> BTreeSet<String> {
-    Lexer::new(source)
-        .filter(|token| token.kind == TokenKind::Preprocessor)
-        .filter_map(|token| {
-            let line = str::from_utf8(&source[token.start..token.end]).ok()?;
-            let body = line.strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
-            let length = body.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-            body[length..].starts_with('(').then(|| body[..length].to_owned())
-        })
-        .collect()
-}
-
-/// Masks names that look like macros around errors, all at once or else one by one.
-fn learn(
-    mut best: Attempt,
-    grammar: Grammar,
-    source: &[u8],
-    table: &MacroTable,
-    generators: &BTreeSet<String>,
-    limits: Limits,
-) -> Result<Attempt, Stop> {
-    let suspects = suspects(&best, source, table);
-    if suspects.is_empty() {
-        return Ok(best);
-    }
-    let before = best.score.errors;
-    let all = mask(source, table, &suspects, generators);
-    best = best.or_better(Attempt::new(grammar, all, limits)?);
-    if best.score.errors < before {
-        return Ok(best);
-    }
-    let mut learned = BTreeSet::new();
-    for name in suspects.into_iter().take(SUSPECTS_TRIED) {
-        let before = best.score.errors;
-        learned.insert(name.clone());
-        let masked = mask(source, table, &learned, generators);
-        best = best.or_better(Attempt::new(grammar, masked, limits)?);
-        if best.score.errors == before {
-            learned.remove(&name);
-        }
-    }
-    Ok(best)
-}
-
-/// Names in capitals on the lines where errors begin and end.
-fn suspects(attempt: &Attempt, source: &[u8], table: &MacroTable) -> BTreeSet<String> {
-    let ranges = error_lines(&attempt.tree, source);
-    Lexer::new(source)
-        .filter(|token| token.kind == TokenKind::Word)
-        .filter(|token| ranges.iter().any(|(start, end)| (*start..*end).contains(&token.start)))
-        .filter_map(|token| str::from_utf8(&source[token.start..token.end]).ok())
-        .filter(|name| is_capitals(name) && name.len() >= 4 && table.action(name).is_none())
-        .map(str::to_owned)
-        .collect()
-}
-
-/// Byte ranges of the lines on which ERROR and MISSING nodes begin and end.
+/// Byte ranges of the lines on which ERROR and MISSING nodes begin and end, joined where they meet.
 fn error_lines(tree: &Tree, source: &[u8]) -> Vec<(usize, usize)> {
     let mut ranges = Vec::new();
     visit(tree, |node| {
@@ -219,80 +298,42 @@ fn error_lines(tree: &Tree, source: &[u8]) -> Vec<(usize, usize)> {
         }
         node.has_error()
     });
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, range| {
+        let meets = next.0 <= range.1;
+        if meets {
+            range.1 = range.1.max(next.1);
+        }
+        meets
+    });
     ranges
-}
-
-/// A conditional group of directives: the first line of every branch, and `#endif`.
-struct Conditional {
-    directives: Vec<Token>,
-}
-
-/// Keeps the first branch of every conditional that an error touches; `None` when there is none.
-fn flatten_conditionals(attempt: &Attempt) -> Option<Masked> {
-    let source = &attempt.masked.bytes;
-    let ranges = error_lines(&attempt.tree, source);
-    let mut masked = attempt.masked.clone();
-    let mut changed = false;
-    for Conditional { directives } in conditionals(source) {
-        let (first, last) = (directives.first()?, directives.last()?);
-        let touched = ranges.iter().any(|(start, end)| *start < last.end && first.start < *end);
-        let small = last.end - first.start < source.len() / 2;
-        if !(touched && small) {
-            continue;
-        }
-        changed = true;
-        let mut blank = |start: usize, end: usize| {
-            for byte in &mut masked.bytes[start..end] {
-                if *byte != b'\n' && *byte != b'\r' {
-                    *byte = b' ';
-                }
-            }
-        };
-        blank(first.start, first.end);
-        let rest = directives.get(1).unwrap_or(last);
-        blank(rest.start, last.end);
-        masked.edits += 1;
-    }
-    changed.then_some(masked)
-}
-
-fn conditionals(source: &[u8]) -> Vec<Conditional> {
-    let mut open: Vec<Conditional> = Vec::new();
-    let mut closed = Vec::new();
-    for token in Lexer::new(source).filter(|token| token.kind == TokenKind::Preprocessor) {
-        let line = source[token.start + 1..token.end].trim_ascii_start();
-        if line.starts_with(b"if") {
-            open.push(Conditional { directives: vec![token] });
-        } else if line.starts_with(b"el") {
-            if let Some(group) = open.last_mut() {
-                group.directives.push(token);
-            }
-        } else if line.starts_with(b"endif")
-            && let Some(mut group) = open.pop()
-        {
-            group.directives.push(token);
-            closed.push(group);
-        }
-    }
-    closed
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
     use super::*;
+    use crate::{Limits, defines};
 
-    fn tree(text: &str) -> CppTree {
+    fn parsed(text: &str, round: usize) -> CppTree {
         let limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
-        parse_cpp(Grammar::Cpp, text, MacroTable::builtin(), limits).expect("tree")
+        let calm = AtomicBool::new(false);
+        let macros = TreeMacros::new(defines(text));
+        let source = CppSource::new(text, &macros);
+        source.parse(Grammar::Cpp, round, &Watch::start(limits, &calm)).expect("tree")
     }
 
-    fn check_clean(text: &str, functions: usize) {
-        let parsed = tree(text);
-        let score = Score::of(&parsed.tree);
-        assert_eq!((score.errors, score.functions), (0, functions), "{}", parsed.tree.root_node().to_sexp());
-        assert_eq!(parsed.source.len(), text.len());
+    fn check_clean(text: &str, expected: usize) {
+        let parsed = parsed(text, 0);
+        let sexp = parsed.tree.root_node().to_sexp();
+        assert_eq!(
+            (parsed.score.errors, functions(&parsed.tree, &parsed.masked.bytes).len()),
+            (0, expected),
+            "{sexp}"
+        );
+        assert_eq!(parsed.masked.bytes.len(), text.len());
     }
 
     #[test]
@@ -309,19 +350,30 @@ mod tests {
 
     #[test]
     fn a_macro_nobody_listed_is_learned_from_the_error() {
-        check_clean("MYLIB_INLINE\nvoid f(int x) { g(x); }\nMYLIB_INLINE double h() { return 1; }\n", 2);
+        check_clean(
+            "MYLIB_INLINE\nvoid f(MYLIB_IN const int& x) { g(x); }\nMYLIB_INLINE double h() { return 1; }\n",
+            2,
+        );
     }
 
     #[test]
     fn a_conditional_inside_a_list_keeps_its_first_branch() {
-        let text = "enum Kind {\n  A,\n#ifdef X\n  B,\n#else\n  C\n#endif\n  D\n};\nint f(\n#ifdef X\n  int a\n#else\n  double a\n#endif\n) { return 1; }\nint g() { return 2; }\nint k() { return 2; }\nint l() { return 2; }\n";
-        check_clean(text, 4);
+        let text = "enum Kind {\n  A,\n#ifdef X\n  B,\n#else\n  C,\n#endif\n  D\n};\nint f(\n#ifdef X\n  int a\n#else\n  double a\n#endif\n) { return 1; }\nint g() { return 2; }\n";
+        check_clean(text, 2);
+        assert_eq!(parsed(text, 1).score.errors, 0);
+    }
+
+    #[test]
+    fn linkage_that_depends_on_the_language_is_read() {
+        check_clean(
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void) { return 1; }\n#ifdef __cplusplus\n}\n#endif\n",
+            1,
+        );
     }
 
     #[test]
     fn plain_code_is_left_alone() {
         let text = "int f() { return 1; }\n";
-        assert_eq!(tree(text).source, text.as_bytes());
-        assert_eq!(tree(text).error_bytes, 0);
+        assert_eq!(parsed(text, 0).masked.bytes, text.as_bytes());
     }
 }

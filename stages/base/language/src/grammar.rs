@@ -1,9 +1,10 @@
 //! Syntax trees from the grammars that are compiled in.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, Parser, Tree};
@@ -35,18 +36,21 @@ impl Grammar {
 /// Bounds on the work one file may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time for one tree. Real files take well under a second; only a file made to defeat a parser
-    /// meets this limit, so it does not make results depend on the machine.
+    /// Time for the file, from its first tree to its last row. Real files take well under a second;
+    /// only a file made to defeat a parser meets this limit, so it does not make results depend on
+    /// the machine.
     pub time: Duration,
     /// Depth of brackets inside brackets; the time a parser needs is quadratic in it.
     pub nesting: usize,
 }
 
-/// Why there is no tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a file is not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The time limit was met.
     Time(Duration),
+    /// A signal came.
+    Interrupted,
     /// Brackets are nested deeper than the limit.
     Nesting(usize),
     /// The grammar cannot be loaded by this tree-sitter.
@@ -57,9 +61,60 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(limit) => write!(f, "parser stopped after {} s", limit.as_secs_f32()),
+            Self::Interrupted => f.write_str("interrupted"),
             Self::Nesting(limit) => write!(f, "brackets nested deeper than {limit}"),
             Self::Grammar => f.write_str("grammar does not fit the parser"),
         }
+    }
+}
+
+/// Calls of [`Watch::check`] between two looks at the clock.
+const LOOK_EVERY: u32 = 256;
+
+/// The clock of one file, asked wherever its reading may take long.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    limits: Limits,
+    deadline: Instant,
+    interrupted: &'a AtomicBool,
+    asked: Cell<u32>,
+    stop: Cell<Option<Stop>>,
+}
+
+impl<'a> Watch<'a> {
+    /// Starts the clock; `interrupted` is the flag that a signal sets.
+    pub fn start(limits: Limits, interrupted: &'a AtomicBool) -> Self {
+        let deadline = Instant::now() + limits.time;
+        Self { limits, deadline, interrupted, asked: Cell::new(0), stop: Cell::new(None) }
+    }
+
+    /// Fails once the time is over or a signal came, and ever after. Cheap enough for every node of
+    /// a tree: most calls do not look at the clock.
+    pub fn check(&self) -> Result<(), Stop> {
+        let asked = self.asked.get();
+        self.asked.set(asked.wrapping_add(1));
+        if asked.is_multiple_of(LOOK_EVERY) {
+            return self.look();
+        }
+        self.stop.get().map_or(Ok(()), Err)
+    }
+
+    /// Fails where brackets are nested deeper than the limit.
+    pub(crate) fn check_nesting(&self, source: &[u8]) -> Result<(), Stop> {
+        let most = self.limits.nesting;
+        if nesting_depth(source) > most { Err(Stop::Nesting(most)) } else { Ok(()) }
+    }
+
+    fn look(&self) -> Result<(), Stop> {
+        if self.stop.get().is_none() {
+            let stop = if self.interrupted.load(Ordering::Relaxed) {
+                Some(Stop::Interrupted)
+            } else {
+                (Instant::now() > self.deadline).then_some(Stop::Time(self.limits.time))
+            };
+            self.stop.set(stop);
+        }
+        self.stop.get().map_or(Ok(()), Err)
     }
 }
 
@@ -68,27 +123,25 @@ thread_local! {
 }
 
 /// Parses `source` with the calling thread's parser.
-pub fn parse(grammar: Grammar, source: &[u8], limits: Limits) -> Result<Tree, Stop> {
-    if nesting_depth(source) > limits.nesting {
-        return Err(Stop::Nesting(limits.nesting));
-    }
+pub fn parse(grammar: Grammar, source: &[u8], watch: &Watch<'_>) -> Result<Tree, Stop> {
+    watch.check_nesting(source)?;
     PARSERS.with_borrow_mut(|parsers| {
         let parser = parsers.entry(grammar).or_default();
         if parser.language().is_none() {
             parser.set_language(&grammar.language()).map_err(|_| Stop::Grammar)?;
         }
-        let deadline = Instant::now() + limits.time;
-        let mut watch = |_: &tree_sitter::ParseState| {
-            if Instant::now() > deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let mut progress = |_: &tree_sitter::ParseState| match watch.look() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         };
         let tree = parser.parse_with_options(
             &mut |offset, _| source.get(offset..).unwrap_or_default(),
             None,
-            Some(ParseOptions::new().progress_callback(&mut watch)),
+            Some(ParseOptions::new().progress_callback(&mut progress)),
         );
         tree.ok_or_else(|| {
             parser.reset();
-            Stop::Time(limits.time)
+            watch.look().err().unwrap_or(Stop::Grammar)
         })
     })
 }
@@ -114,6 +167,11 @@ mod tests {
     use super::*;
 
     const LIMITS: Limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
+    static CALM: AtomicBool = AtomicBool::new(false);
+
+    fn parse_within(grammar: Grammar, source: &[u8], limits: Limits) -> Result<Tree, Stop> {
+        parse(grammar, source, &Watch::start(limits, &CALM))
+    }
 
     #[test]
     fn every_grammar_loads_and_parses() {
@@ -123,7 +181,7 @@ mod tests {
             (Grammar::Cmake, "add_library(a b.cpp)\n"),
             (Grammar::Python, "def f():\n    return 1\n"),
         ] {
-            let tree = parse(grammar, text.as_bytes(), LIMITS).expect("tree");
+            let tree = parse_within(grammar, text.as_bytes(), LIMITS).expect("tree");
             assert!(!tree.root_node().has_error(), "{grammar:?}");
         }
     }
@@ -131,11 +189,24 @@ mod tests {
     #[test]
     fn deep_nesting_and_long_work_stop_with_a_reason() {
         let deep = "(".repeat(1001);
-        assert_eq!(parse(Grammar::Cpp, deep.as_bytes(), LIMITS).err(), Some(Stop::Nesting(1000)));
+        assert_eq!(parse_within(Grammar::Cpp, deep.as_bytes(), LIMITS).err(), Some(Stop::Nesting(1000)));
         let long = "int x = 1 + 2;\n".repeat(20_000);
         let hasty = Limits { time: Duration::ZERO, ..LIMITS };
-        assert!(matches!(parse(Grammar::Cpp, long.as_bytes(), hasty), Err(Stop::Time(_))));
+        assert!(matches!(parse_within(Grammar::Cpp, long.as_bytes(), hasty), Err(Stop::Time(_))));
         // The parser is usable afterwards.
-        assert!(parse(Grammar::Cpp, b"int y;", LIMITS).is_ok());
+        assert!(parse_within(Grammar::Cpp, b"int y;", LIMITS).is_ok());
+    }
+
+    #[test]
+    fn a_signal_ends_the_work_and_a_stop_stays() {
+        let flag = AtomicBool::new(false);
+        let watch = Watch::start(LIMITS, &flag);
+        assert_eq!(watch.check(), Ok(()));
+        flag.store(true, Ordering::Relaxed);
+        let stopped = (0..=LOOK_EVERY).find_map(|_| watch.check().err());
+        assert_eq!(stopped, Some(Stop::Interrupted));
+        assert_eq!(watch.check(), Err(Stop::Interrupted));
+        let long = "int x = 1 + 2;\n".repeat(20_000);
+        assert_eq!(parse(Grammar::Cpp, long.as_bytes(), &watch).err(), Some(Stop::Interrupted));
     }
 }

@@ -35,11 +35,18 @@ pub(crate) struct Lexer<'a> {
     source: &'a [u8],
     at: usize,
     line_begins: bool,
+    /// Whether `#` may begin a directive.
+    directives: bool,
 }
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(source: &'a [u8]) -> Self {
-        Self { source, at: 0, line_begins: true }
+        Self { source, at: 0, line_begins: true, directives: true }
+    }
+
+    /// Inside a directive: `#` is punctuation.
+    pub(crate) fn inside_directive(source: &'a [u8]) -> Self {
+        Self { directives: false, ..Self::new(source) }
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -153,7 +160,7 @@ impl Iterator for Lexer<'_> {
                 let close = memchr::memmem::find(&self.source[start + 2..], b"*/");
                 (TokenKind::Comment, close.map_or(self.source.len(), |i| start + i + 4))
             }
-            b'#' if self.line_begins => (TokenKind::Preprocessor, self.preprocessor_end()),
+            b'#' if self.line_begins && self.directives => (TokenKind::Preprocessor, self.preprocessor_end()),
             b'"' => (TokenKind::Literal, self.quoted_end(start, b'"')),
             b'\'' => (TokenKind::Literal, self.quoted_end(start, b'\'')),
             b'0'..=b'9' => (TokenKind::Number, self.number_end()),

@@ -7,11 +7,15 @@
 //! - [`Classification`]: path → language and kind of source.
 //! - [`decode`]: bytes → text, or the reason why they are none.
 //! - [`path_role`], [`content_role`]: the part a file plays in its project.
-//! - [`parse`], [`parse_cpp`]: syntax trees, with annotation macros masked ([`MacroTable`]).
+//! - [`parse`]: syntax trees.
+//! - [`CppSource`]: C and C++ trees, with masked macros ([`MacroTable`], [`TreeMacros`]) and with the
+//!   branches of conditionals read side by side or in rounds.
 
+mod branches;
 mod classify;
 mod content;
 mod cpp;
+mod defines;
 mod error;
 mod grammar;
 mod lexer;
@@ -19,17 +23,21 @@ mod lines;
 mod macros;
 mod mask;
 mod role;
+mod scan;
+mod tree_macros;
 
 pub use classify::{Classification, is_comment_page};
 pub use content::{Content, decode};
-pub use cpp::{CppTree, parse_cpp};
+pub use cpp::{CppSource, CppTree, Score, error_places, functions};
+pub use defines::{Define, defines};
 pub use error::Error;
-pub use grammar::{Grammar, Limits, Stop, parse};
+pub use grammar::{Grammar, Limits, Stop, Watch, parse};
 pub use lexer::comments;
 pub use lines::LineIndex;
 pub use macros::{MACROS_TOML, MacroAction, MacroTable};
-pub use mask::{Masked, mask};
+pub use mask::Masked;
 pub use role::{PathRole, content_role, path_role};
+pub use tree_macros::TreeMacros;
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

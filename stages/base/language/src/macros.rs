@@ -19,6 +19,8 @@ pub enum MacroAction {
     BlankCall,
     /// Overwritten with its arguments where no `;` follows.
     Declaration,
+    /// Overwritten, with the parentheses after it, but for what is in them.
+    Unwrap,
     /// Overwritten with this text and spaces.
     Replace(String),
 }
@@ -51,6 +53,8 @@ struct Family {
     blank: Vec<String>,
     blank_call: Vec<String>,
     declaration: Vec<String>,
+    #[serde(default)]
+    unwrap: Vec<String>,
     replace: BTreeMap<String, String>,
 }
 
@@ -70,10 +74,11 @@ impl MacroTable {
             toml::from_str(text).map_err(|source| Error::MacroTable { origin: origin.to_owned(), source })?;
         let mut actions = BTreeMap::new();
         for family in file.family {
-            let Family { name: _, blank, blank_call, declaration, replace } = family;
+            let Family { name: _, blank, blank_call, declaration, unwrap, replace } = family;
             actions.extend(blank.into_iter().map(|name| (name, MacroAction::Blank)));
             actions.extend(blank_call.into_iter().map(|name| (name, MacroAction::BlankCall)));
             actions.extend(declaration.into_iter().map(|name| (name, MacroAction::Declaration)));
+            actions.extend(unwrap.into_iter().map(|name| (name, MacroAction::Unwrap)));
             actions.extend(
                 replace
                     .into_iter()
@@ -93,6 +98,11 @@ impl MacroTable {
     /// What is done with a name.
     pub fn action(&self, name: &str) -> Option<&MacroAction> {
         self.actions.get(name)
+    }
+
+    /// Every listed name and what is done with it.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = (&str, &MacroAction)> {
+        self.actions.iter().map(|(name, action)| (name.as_str(), action))
     }
 
     /// Whether an all-capitals name ends like an export macro.

@@ -1,13 +1,14 @@
 //! Comments that belong to declarations.
 
 /// The comments of a file, in order.
-pub(crate) struct Comments {
-    ranges: Vec<(usize, usize)>,
+pub(crate) struct Comments<'a> {
+    ranges: &'a [(usize, usize)],
 }
 
-impl Comments {
-    pub(crate) fn new(text: &str) -> Self {
-        Self { ranges: almanac_language::comments(text) }
+impl<'a> Comments<'a> {
+    /// Over the byte ranges of comments, in order.
+    pub(crate) fn new(ranges: &'a [(usize, usize)]) -> Self {
+        Self { ranges }
     }
 
     /// The comment right before byte `at`, markers removed; empty if there is none.
@@ -113,11 +114,13 @@ fn is_ruler(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use almanac_language::comments;
+
     use super::*;
 
     fn check(text: &str, expected: &str) {
         let at = text.find("int x").expect("the declaration");
-        assert_eq!(Comments::new(text).before(text, at), expected, "{text}");
+        assert_eq!(Comments::new(&comments(text)).before(text, at), expected, "{text}");
     }
 
     #[test]
@@ -137,8 +140,8 @@ mod tests {
     #[test]
     fn a_comment_on_the_line_belongs_to_what_stands_before() {
         let text = "int x;  //!< how many\nint y; // next";
-        let comments = Comments::new(text);
-        assert_eq!(comments.after(text, 5), "how many");
-        assert_eq!(Comments::new("int x;\n// next").after("int x;\n// next", 5), "");
+        assert_eq!(Comments::new(&comments(text)).after(text, 5), "how many");
+        let text = "int x;\n// next";
+        assert_eq!(Comments::new(&comments(text)).after(text, 5), "");
     }
 }

@@ -1,6 +1,6 @@
 //! Walks declarations: what stands at namespace and class level.
 
-use almanac_tables::{EntityKind, ReferenceKind};
+use almanac_tables::EntityKind;
 use tree_sitter::Node;
 
 use crate::cpp::scope::Scope;
@@ -42,6 +42,9 @@ impl<'a> Extractor<'a> {
             return;
         }
         for child in named(node) {
+            if self.watch.check().is_err() {
+                return;
+            }
             self.declaration(&Item::plain(child), scope, depth + 1);
         }
     }
@@ -53,10 +56,9 @@ impl<'a> Extractor<'a> {
                 let end = node.start_byte() + self.text(node).trim_end_matches([';', ' ', '\n']).len();
                 self.generated.push((node.start_byte(), end));
             }
-            "preproc_include" => self.include(node),
-            "preproc_def" | "preproc_function_def" => self.macro_definition(node),
             "namespace_definition" => self.namespace(node, scope, depth),
             "namespace_alias_definition" => self.namespace_alias(node, scope),
+            "using_declaration" => self.using(node, scope.owner),
             "template_declaration" => self.template(item, scope, depth),
             "linkage_specification" => self.linkage(node, scope, depth),
             "friend_declaration" => self.friend(item, scope, depth),
@@ -82,16 +84,6 @@ impl<'a> Extractor<'a> {
                 self.children(node, scope, depth);
             }
             _ => {}
-        }
-    }
-
-    fn include(&mut self, node: Node<'a>) {
-        let Some(path) = node.child_by_field_name("path") else { return };
-        let written = self.text(path).trim();
-        let name = written.trim_matches(['"', '<', '>']).trim();
-        if !name.is_empty() {
-            let reference = self.source.reference(ReferenceKind::Include, name, written, node.start_byte());
-            self.rows.refer(None, reference);
         }
     }
 

@@ -5,12 +5,13 @@
 //! placed where the call stands. Members of generated classes are left out: they would all have
 //! the text of the one call.
 
-use almanac_language::{Classification, Grammar, Limits, parse_cpp};
+use almanac_language::{Classification, CppSource, Grammar};
 use almanac_tables::{Entity, EntityKind, Language};
 
 use tree_sitter::Node;
 
 use crate::cpp::Extractor;
+use crate::cpp::macros::call_parts;
 use crate::cpp::scope::Scope;
 use crate::rows::{Rows, Source};
 
@@ -19,31 +20,27 @@ const EXPANDED: usize = 500;
 
 impl Extractor<'_> {
     /// Reads what the macro calls found by the mask declare.
-    pub(crate) fn expand_generated(&mut self, limits: Limits) {
+    pub(crate) fn expand_generated(&mut self) {
         let mut calls = std::mem::take(&mut self.generated);
         calls.sort_unstable();
         calls.dedup();
         for (start, end) in calls.into_iter().take(EXPANDED) {
-            let call = self.source.slice(start, end);
-            let (name, arguments) = match call.split_once('(') {
-                Some((name, rest)) => (name.trim(), rest.trim_end().strip_suffix(')')),
-                None => (call.trim(), None),
-            };
-            let definition = self.definition(name, start);
-            let Some(code) = definition.and_then(|definition| definition.substitute(arguments)) else {
+            let Some((name, arguments)) = call_parts(self.source.slice(start, end)) else { continue };
+            let definitions = self.definitions(name, start);
+            let Some(code) = definitions.into_iter().find_map(|define| define.expand(arguments)) else {
                 continue;
             };
             let scope = self.scope_at(start);
-            self.read_expansion(&code, (start, end), scope, limits);
+            self.read_expansion(&code, name, (start, end), scope);
         }
     }
 
-    /// `NAME(arguments);` where a declaration should be, `NAME` being a macro of this file.
+    /// `NAME(arguments);` where a declaration should be, `NAME` being a macro that makes some.
     pub(crate) fn is_generator_call(&self, node: Node<'_>) -> bool {
         let Some((name, rest)) = self.text(node).split_once('(') else { return false };
         let name = name.trim_end();
         let is_word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if !is_word || self.definition(name, node.start_byte()).is_none() {
+        if !is_word || !self.code.macros().is_function_like(name) {
             return false;
         }
         let mut depth = 1usize;
@@ -67,18 +64,19 @@ impl Extractor<'_> {
             .unwrap_or_default()
     }
 
-    fn read_expansion(&mut self, code: &str, range: (usize, usize), scope: Scope, limits: Limits) {
+    fn read_expansion(&mut self, code: &str, name: &str, range: (usize, usize), scope: Scope) {
         // The expansion is C++ whatever the file is called.
         let class = Classification { language: Language::Cpp, ..self.source.class };
         let source = Source::new(self.source.path, code, class, self.source.role);
-        let Ok(tree) = parse_cpp(Grammar::Cpp, code, self.table, limits) else { return };
-        let mut inner = Extractor::new(&source, &tree, self.table);
+        let code = CppSource::new(code, self.code.macros());
+        let Ok(tree) = code.parse(Grammar::Cpp, 0, self.watch) else { return };
+        let mut inner = Extractor::new(&source, &code, &tree, &[], self.watch);
         inner.known.classes.extend(self.known.classes.iter().cloned());
         inner.known.namespaces.extend(self.known.namespaces.iter().cloned());
         let mut scope = scope;
         scope.owner = None;
         inner.run(scope);
-        let Rows { entities, references } = inner.rows;
+        let Rows { entities, references, locals: _ } = inner.rows;
         let mut placed = Vec::with_capacity(entities.len());
         for entity in &entities {
             placed.push(self.is_outermost(entity, &entities).then(|| self.place(entity.clone(), range)));

@@ -75,7 +75,7 @@ impl<'a> Extractor<'a> {
             .map(|node| {
                 let end = self.end_with_masked(node.end_byte());
                 let written = one_line(self.source.slice(node.start_byte(), end));
-                let resolved = self.expanded(&written).unwrap_or_else(|| written.clone());
+                let resolved = self.expanded(&written, node.start_byte()).unwrap_or_else(|| written.clone());
                 Base { written, resolved, start: node.start_byte() }
             })
             .collect()

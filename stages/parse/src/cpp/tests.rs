@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use almanac_language::Classification;
-use almanac_tables::{ArtifactRole, Reference};
+use almanac_language::{Classification, Limits, defines};
+use almanac_tables::{ArtifactRole, Local, Reference};
 
 use super::*;
 
@@ -9,15 +9,17 @@ use super::*;
 struct Read {
     entities: Vec<Entity>,
     references: Vec<Reference>,
+    locals: Vec<Local>,
 }
 
 fn read_as(path: &str, text: &str) -> Read {
     let source = Source::new(path, text, Classification::of(path), ArtifactRole::Library);
     let mut rows = Rows::default();
-    let limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
-    read(&source, limits, &mut rows).expect("tree");
+    let macros = TreeMacros::new(defines(text));
+    read(&source, &macros, &crate::tests::watch(), &mut rows).expect("tree");
+    let locals = rows.take_locals();
     let (entities, references) = rows.finish();
-    Read { entities, references }
+    Read { entities, references, locals }
 }
 
 fn read_header(text: &str) -> Read {
@@ -38,7 +40,16 @@ impl Read {
         found.unwrap_or_else(|| panic!("{qualified} is not in {:#?}", self.outline()))
     }
 
-    /// `kind owner: receiver:type written/arguments`.
+    /// `name: type` or `name = value` of variables inside functions.
+    fn locals(&self) -> Vec<String> {
+        let shown = |local: &Local| match local.type_text.as_str() {
+            "" => format!("{} = {}", local.name, local.value),
+            text => format!("{}: {text}", local.name),
+        };
+        self.locals.iter().map(shown).collect()
+    }
+
+    /// `kind owner: receiver.written(arguments)`.
     fn asked(&self, kinds: &str) -> Vec<String> {
         self.references
             .iter()
@@ -46,12 +57,8 @@ impl Read {
             .map(|reference| {
                 let owner = self.entities.iter().find(|entity| entity.id == reference.entity_id);
                 let owner = owner.map_or("-", |entity| entity.name.as_str());
-                let receiver = match (reference.receiver.as_str(), reference.receiver_type.as_str()) {
-                    ("", "") => String::new(),
-                    (receiver, type_text) => format!("{receiver}:{type_text} "),
-                };
-                let kind = reference.kind;
-                format!("{kind} {owner}: {receiver}{}/{}", reference.written, reference.arguments)
+                let Reference { kind, receiver, written, argument_list, .. } = reference;
+                format!("{kind} {owner}: {receiver}{written}({argument_list})")
             })
             .collect()
     }
@@ -287,26 +294,32 @@ class Field {
 ",
     );
     assert_eq!(
-        read.asked("call launch"),
+        read.asked("call construct launch"),
         [
-            "call update: mesh_m:Mesh spacing/0",
-            "call update: this->layout_m:Layout exchange/1",
-            "call update: other:Mesh spacing/0",
-            "launch update: Kokkos::parallel_for/3",
-            "call update: apply/1",
-            "call update: Solver<double>/2",
-            "call update: solver:Solver<double> solve<3>/0",
-            "call boundary: fix/2",
-            "call boundary: other:Mesh spacing/0",
-            "call update: run/1",
-            "call update: boundary/1",
-            "launch update: kernel/2",
-            "call update: std::make_unique<Copier>/1",
-            "call update: copy:Copier start/0",
-            "call update: static_cast<Derived&>(*this):Derived finish/0",
-            "call update: a: b/0",
-            "call update: a.b(): c/0",
+            "call update: mesh_m->spacing()",
+            "call update: this->layout_m->exchange(n)",
+            "call update: other.spacing()",
+            "launch update: Kokkos::parallel_for(\"update\", n, [])",
+            "call update: apply(i)",
+            "construct update: Solver<double>(n, 0)",
+            "call update: solver.solve<3>()",
+            "call boundary: fix(i, other.spacing())",
+            "call boundary: other.spacing()",
+            "call update: run(boundary)",
+            "call update: boundary()",
+            "launch update: kernel(n, 0)",
+            "call update: std::make_unique<Copier>(n)",
+            "call update: copy->start()",
+            "call update: static_cast<Derived&>(operator*(this)).finish()",
+            "call update: =(sum, a.b().c())",
+            "call update: a.b()",
+            "call update: a.b().c()",
         ]
+    );
+    assert_eq!(
+        read.locals(),
+        ["i: const int", "solver: Solver<double>", "copy = std::make_unique<Copier>(n)"],
+        "parameters of functions are in their entities"
     );
     assert_eq!(read.named("Field::update::boundary").kind, EntityKind::Lambda);
 }
@@ -316,14 +329,14 @@ fn a_functor_handed_to_a_launcher_has_its_call_operator_called() {
     let read =
         read_header("void f(int n) { Functor g(n); parallel_for(n, g); parallel_for(n, Other<int>{n}); }");
     assert_eq!(
-        read.asked("call launch"),
+        read.asked("call construct launch"),
         [
-            "call f: Functor/1",
-            "launch f: parallel_for/2",
-            "call f: g:Functor operator()/1",
-            "launch f: parallel_for/2",
-            "call f: Other<int>{n}:Other<int> operator()/1",
-            "call f: Other<int>/1",
+            "construct f: Functor(n)",
+            "launch f: parallel_for(n, g)",
+            "call f: g.operator()()",
+            "launch f: parallel_for(n, Other<int>{n})",
+            "call f: Other<int>{n}.operator()()",
+            "construct f: Other<int>(n)",
         ]
     );
 }
@@ -373,7 +386,7 @@ fn tests_are_entities_with_their_suite() {
         ["test_case FieldTest.Sum 1-1", "test_case Halo.Fill 2-2", "test_case adds up 3-3"]
     );
     assert_eq!(read.entities[0].class_name, "FieldTest");
-    assert_eq!(read.asked("call"), ["call FieldTest.Sum: check/0", "call adds up: add/0"]);
+    assert_eq!(read.asked("call"), ["call FieldTest.Sum: check()", "call adds up: add()"]);
 }
 
 #[test]
@@ -409,7 +422,7 @@ namespace ippl {
     let sum = read.named("ippl::BareField::sum");
     assert_eq!(sum.slice(text), "DefineReduction(Sum, sum, a += b)");
     assert_eq!(sum.signature, "template <typename T> T BareField<T>::sum(int nghost) const");
-    assert_eq!(read.asked("call")[0], "call sum: reduce/2");
+    assert_eq!(read.asked("call")[0], "call sum: reduce(nghost, operator+=(a, b))");
 }
 
 #[test]
@@ -444,7 +457,7 @@ extern \"C\" void plain(int);
             "function_declaration plain 12-12",
         ]
     );
-    assert!(read.asked("call").contains(&"call go: h/0".to_owned()));
+    assert!(read.asked("call").contains(&"call go: h()".to_owned()));
 }
 
 #[test]
@@ -470,7 +483,26 @@ fn ids_and_rows_are_the_same_when_code_elsewhere_changes() {
 fn long_expressions_and_broken_code_do_no_harm() {
     let sum = format!("int f() {{ return {} g(); }}", "1 + ".repeat(20_000));
     let read = read_as("long.cpp", &sum);
-    assert_eq!(read.asked("call"), ["call f: g/0"]);
+    assert_eq!(read.asked("call").last().map(String::as_str), Some("call f: g()"));
+    assert!(read.references.len() <= 2, "a sum of numbers calls no operators");
+    let chain = format!("void f() {{ x{}; }}", ".step(1)".repeat(20_000));
+    let read = read_as("chain.cpp", &chain);
+    assert_eq!(read.references.len(), 20_000);
+    assert!(read.references.iter().all(|call| call.receiver.len() <= 202));
     let broken = read_as("broken.cpp", "void ok() {}\n}}}} class ( template < ;;\nvoid also() { ok(); }\n");
     assert!(broken.outline().contains(&"function_definition ok 1-1".to_owned()));
+}
+
+#[test]
+fn a_walk_ends_with_its_time() {
+    let text = "void f() { g(); }\n".repeat(300);
+    let source = Source::new("a.hpp", &text, Classification::of("a.hpp"), ArtifactRole::Library);
+    let macros = TreeMacros::default();
+    let code = CppSource::new(&text, &macros);
+    let tree = code.parse(Grammar::Cpp, 0, &crate::tests::watch()).expect("tree");
+    let late = Watch::start(Limits { time: Duration::ZERO, nesting: 1000 }, &crate::tests::CALM);
+    let mut extractor = Extractor::new(&source, &code, &tree, &[], &late);
+    extractor.run(Scope::default());
+    assert!(extractor.rows.entities.is_empty());
+    assert_eq!(late.check(), Err(Stop::Time(Duration::ZERO)));
 }
