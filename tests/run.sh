@@ -5,6 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../stages/install.sh"
 
 install_needs
+install_packages slurm-wlm munge shellcheck
 build_binaries
 
 say "fetching the models that the tests load"

@@ -57,6 +57,12 @@ impl Run {
     }
 }
 
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self::of(output)
+    }
+}
+
 /// Settings that make the small model's part short: what is tested is the path, not the prose.
 const SHORT_TEXTS: &[&str] = &[
     "explain.params.context_tokens=160",
@@ -118,11 +124,12 @@ impl Bench {
     /// A command on this store, not started.
     pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary(program));
-        command.args(arguments).arg("--store").arg(self.store()).arg("--no-progress");
-        command.env_remove("ALMANAC_STORE").env_remove("ALMANAC_CONFIG").stdin(Stdio::null());
+        // The last one counts, and that is the test's own.
         for assignment in SHORT_TEXTS {
             command.args(["--set", assignment]);
         }
+        command.args(arguments).arg("--store").arg(self.store()).arg("--no-progress");
+        command.env_remove("ALMANAC_STORE").env_remove("ALMANAC_CONFIG").stdin(Stdio::null());
         command
     }
 

@@ -2,12 +2,14 @@
 
 mod ask;
 mod build;
+mod cancel;
 mod completions;
 mod config;
 mod models;
 mod plan;
 mod search;
 mod status;
+mod submit;
 
 use almanac_stage::{GlobalArguments, parse_arguments, require_processor};
 use almanac_terminal::ExitStatus;
@@ -32,8 +34,12 @@ enum Verb {
     Build(build::BuildArguments),
     /// Show what a build would run and why, without running it
     Plan(plan::PlanArguments),
-    /// Show what the store holds: stages, counts, gaps, last runs
+    /// Show what the store holds: stages, counts, gaps, last runs, and runs on a cluster
     Status(status::StatusArguments),
+    /// Build on a Slurm cluster: submit what is stale, as jobs that wait for one another
+    Submit(submit::SubmitArguments),
+    /// End a run on a cluster; finished records are kept
+    Cancel(cancel::CancelArguments),
     /// Find the source that answers a question
     Search(search::SearchArguments),
     /// Answer a question from the store, with sources
@@ -58,6 +64,8 @@ pub(crate) fn run() -> miette::Result<ExitStatus> {
         Verb::Build(arguments) => build::run(global, arguments),
         Verb::Plan(arguments) => plan::run(global, arguments),
         Verb::Status(arguments) => status::run(global, arguments),
+        Verb::Submit(arguments) => submit::run(global, arguments),
+        Verb::Cancel(arguments) => cancel::run(global, arguments),
         Verb::Search(arguments) => search::run(global, arguments),
         Verb::Ask(arguments) => ask::run(global, arguments),
         Verb::Models(arguments) => models::run(global, arguments),

@@ -12,7 +12,7 @@ use almanac_tables::{Chunk, Embedding, EntityLevel, Explanation, RecordStatus, S
 
 use crate::Site;
 use crate::chain::Part;
-use crate::progress::records::records_since;
+use crate::progress::records::newest_records;
 
 /// Bytes of source for each record, on IPPL: 1.6 MB of C++ in a tree of 480 files.
 const BYTES_PER_EXPLANATION: u64 = 1_200;
@@ -91,8 +91,9 @@ type ByLevel = BTreeMap<&'static str, u64>;
 
 /// What one task of a stage makes in a minute: measured in earlier runs, else as the site says.
 pub fn rates(store: Option<&Store>, site: &Site) -> BTreeMap<String, f64> {
+    const LOOKED_AT: usize = 500;
     const RECENT: usize = 50;
-    let records = store.map(|store| records_since(store, "")).unwrap_or_default();
+    let records = store.map(|store| newest_records(store, LOOKED_AT)).unwrap_or_default();
     site.stages
         .iter()
         .filter_map(|(stage, place)| {

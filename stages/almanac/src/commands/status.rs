@@ -1,12 +1,16 @@
 //! `almanac status`: one screen about a store.
 
+mod cluster;
 mod counts;
 mod paper;
 mod runs;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use almanac_artifact::Store;
 use almanac_freshness::{Gaps, Plan};
+use almanac_slurm::RunProgress;
 use almanac_stage::{GlobalArguments, RunRecord};
 use almanac_terminal::{ExitStatus, Table, format};
 use clap::Args;
@@ -23,6 +27,9 @@ pub(crate) struct StatusArguments {
     /// Source tree to compare with; without it the store is judged by itself
     #[arg(long, value_name = "TREE")]
     source: Option<PathBuf>,
+    /// Show the runs on a cluster alone, again and again until they are over
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "10")]
+    watch: Option<u64>,
 }
 
 /// Everything `status` knows; also the object of `--json`.
@@ -35,13 +42,18 @@ struct Status {
     coverage: Vec<Coverage>,
     paper: Vec<Comparison>,
     runs: Vec<RunRecord>,
+    cluster: Vec<RunProgress>,
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &StatusArguments) -> miette::Result<ExitStatus> {
     let project = Project::open(global, &[])?;
     let store = project.existing_store()?;
+    if let Some(seconds) = arguments.watch {
+        watch(global, store, Duration::from_secs(seconds.max(1)));
+        return Ok(ExitStatus::Done);
+    }
     let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
-    let plan = project.plan(tree.as_ref(), &[], Gaps::Show)?;
+    let plan = project.plan(tree.as_ref(), &[], &[], Gaps::Show)?;
     let profile = project.settings.profile().to_owned();
     let (counts, coverage) = counts::read(store, &profile, &plan)?;
     let status = Status {
@@ -52,6 +64,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &StatusArguments) -> miet
         counts,
         coverage,
         runs: runs::latest(store)?,
+        cluster: cluster::runs(store),
     };
     if global.json {
         almanac_terminal::data_json(&status);
@@ -61,8 +74,27 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &StatusArguments) -> miet
     Ok(ExitStatus::Done)
 }
 
+/// Shows the runs on a cluster until none is at work, or nobody reads on.
+fn watch(global: &GlobalArguments, store: &Store, interval: Duration) {
+    loop {
+        let runs = cluster::runs(store);
+        if global.json {
+            almanac_terminal::data_json(&runs);
+        } else if runs.is_empty() {
+            almanac_terminal::data("nothing was submitted for this store");
+        } else {
+            cluster::print(&runs);
+        }
+        if runs.iter().all(|run| run.is_over) || almanac_terminal::is_output_closed() {
+            return;
+        }
+        std::thread::sleep(interval);
+    }
+}
+
 fn print(status: &Status) {
-    almanac_terminal::data(&format!("store {} · profile {}\n", status.store, status.profile));
+    almanac_terminal::data_line(&format!("store {} · profile {}", status.store, status.profile));
+    almanac_terminal::data("");
     print_stages(status);
     print_counts(&status.counts);
     if !status.coverage.is_empty() {
@@ -74,7 +106,7 @@ fn print(status: &Status) {
         }
         table.print();
         for failure in status.coverage.iter().flat_map(|line| &line.failures) {
-            almanac_terminal::data(&format!("  failed: {failure}"));
+            almanac_terminal::data_line(&format!("  failed: {failure}"));
         }
     }
     if !status.paper.is_empty() {
@@ -91,6 +123,7 @@ fn print(status: &Status) {
         }
         table.print();
     }
+    cluster::print(&status.cluster);
 }
 
 fn print_stages(status: &Status) {
@@ -104,7 +137,7 @@ fn print_stages(status: &Status) {
     }
     table.print();
     for run in status.runs.iter().filter(|run| !run.error.is_empty()) {
-        almanac_terminal::data(&format!("  {} failed: {}", run.stage, run.error));
+        almanac_terminal::data_line(&format!("  {} failed: {}", run.stage, run.error));
     }
 }
 
@@ -123,6 +156,6 @@ fn print_counts(counts: &Counts) {
         ));
     }
     for file in &counts.unread {
-        almanac_terminal::data(&format!("  not read: {file}"));
+        almanac_terminal::data_line(&format!("  not read: {file}"));
     }
 }

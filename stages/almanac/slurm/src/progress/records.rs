@@ -89,18 +89,34 @@ fn entry<'a>(stages: &'a mut Vec<StageRecords>, name: &str) -> &'a mut StageReco
     &mut stages[place]
 }
 
+/// The newest run records of all stages.
+pub(crate) fn newest_records(store: &Store, most: usize) -> Vec<RunRecord> {
+    let names = record_names(store, "");
+    read_records(store, &names[names.len().saturating_sub(most)..])
+}
+
 /// Run records that are not older than a day before `created`: the clocks of nodes differ.
-pub(crate) fn records_since(store: &Store, created: &str) -> Vec<RunRecord> {
+fn records_since(store: &Store, created: &str) -> Vec<RunRecord> {
     let day = jiff::SignedDuration::from_hours(24);
     let since = created.parse::<jiff::Timestamp>().ok().and_then(|time| time.checked_sub(day).ok());
     let first = since.map_or_else(String::new, |time| time.strftime("%Y%m%dT%H%M%S").to_string());
+    read_records(store, &record_names(store, &first))
+}
+
+/// Names of run records from `first` on; they begin with the time.
+fn record_names(store: &Store, first: &str) -> Vec<String> {
     let Ok(entries) = fs_err::read_dir(store.run_record("")) else { return Vec::new() };
     let mut names: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".json") && !name.starts_with('.') && *name >= first)
+        .filter(|name| name.ends_with(".json") && !name.starts_with('.') && name.as_str() >= first)
         .collect();
     names.sort();
+    names
+}
+
+/// A record that does not read is another version's, and says nothing.
+fn read_records(store: &Store, names: &[String]) -> Vec<RunRecord> {
     let read = |name: &String| read_json::<RunRecord>(&store.run_record(name), "run record").ok().flatten();
     names.iter().filter_map(read).collect()
 }

@@ -1,0 +1,119 @@
+//! How much there is to do, and how much of it is to be done.
+
+use std::collections::BTreeMap;
+
+use almanac_artifact::Store;
+use almanac_catalog::StageSpec;
+use almanac_freshness::Plan;
+use almanac_freshness::tree::Tree;
+use almanac_slurm::{Budget, Site, Stage, Work, estimate, rates};
+
+use super::SubmitArguments;
+use crate::project::Project;
+
+/// Work, rates and limits of the stages that make records.
+pub(super) struct Sizes {
+    works: BTreeMap<&'static str, Work>,
+    rates: BTreeMap<String, f64>,
+    /// `max_records` by stage, where a limit is in force.
+    limits: BTreeMap<&'static str, u64>,
+}
+
+impl Sizes {
+    pub(super) fn new(
+        project: &Project,
+        arguments: &SubmitArguments,
+        site: &Site,
+        plan: &Plan,
+        tree: &Tree,
+    ) -> Self {
+        let profile = project.settings.profile();
+        let works = estimate(project.store.as_ref(), profile, plan, tree, arguments.forget_records);
+        let rates = rates(project.store.as_ref(), site);
+        let mut sizes = Self { works, rates, limits: BTreeMap::new() };
+        for stage in ["explain", "entities"] {
+            let setting = project.settings.value(&format!("{stage}.run.max_records"));
+            let limit = setting.and_then(|value| u64::try_from(value.as_integer()?).ok()).unwrap_or(0);
+            if limit > 0 {
+                sizes.limit(stage, limit);
+            }
+        }
+        if let Some(gpu_hours) = arguments.max_gpu_hours {
+            sizes.spend(&Budget { gpu_hours }, site);
+        }
+        sizes
+    }
+
+    fn rate(&self, stage: &str) -> f64 {
+        self.rates.get(stage).copied().unwrap_or(1.0)
+    }
+
+    /// Lowers a stage's work to `most` records, those that are there included.
+    fn limit(&mut self, stage: &'static str, most: u64) {
+        let Some(work) = self.works.get_mut(stage) else { return };
+        let (total, wanted) = (work.total(), most.saturating_sub(work.done));
+        if total > wanted {
+            let share = wanted as f64 / total as f64;
+            for missing in work.missing.values_mut() {
+                *missing = (*missing as f64 * share).ceil() as u64;
+            }
+        }
+        let limit = self.limits.entry(stage).or_insert(most);
+        *limit = (*limit).min(most);
+    }
+
+    /// Vectors are cheap and needed for every record; the rest pays for texts.
+    fn spend(&mut self, budget: &Budget, site: &Site) {
+        let cost = |stage: &str| {
+            // Where no GPU is asked for, a task's hour counts as one.
+            let gpus = site.resources_of(stage).map_or(1, |resources| resources.gpus.max(1));
+            f64::from(gpus) / self.rate(stage)
+        };
+        let embed = self.works.get("embed").map_or(0.0, |work| work.total() as f64 * cost("embed"));
+        let left = Budget { gpu_hours: (budget.gpu_hours - embed / 60.0).max(0.0) };
+        let stages = ["explain", "entities"];
+        let wanted = stages.map(|stage| (self.works.get(stage).map_or(0, Work::total), cost(stage)));
+        for (stage, records) in stages.into_iter().zip(left.records(&wanted)) {
+            let (done, total) = self.works.get(stage).map_or((0, 0), |work| (work.done, work.total()));
+            if records < total {
+                // Zero would be no limit at all.
+                self.limit(stage, (done + records).max(1));
+            }
+        }
+    }
+
+    /// The stages as a chain wants them.
+    pub(super) fn stages(&self, arguments: &SubmitArguments, stages: &[&'static StageSpec]) -> Vec<Stage> {
+        let of_stage = |stage: &&'static StageSpec| {
+            let mut words = Vec::new();
+            if stage.name == "parse" {
+                let source = super::absolute(&arguments.source).to_string_lossy().into_owned();
+                words.extend(["--source".to_owned(), source]);
+            }
+            if arguments.clean {
+                words.push("--force".to_owned());
+            }
+            if let Some(limit) = self.limits.get(stage.name) {
+                words.extend(["--max-records".to_owned(), limit.to_string()]);
+            }
+            let work = self.works.get(stage.name);
+            let parts = work.map(|work| work.parts(stage.name, self.rate(stage.name))).unwrap_or_default();
+            Stage { name: stage.name, parts, arguments: words }
+        };
+        stages.iter().map(of_stage).collect()
+    }
+}
+
+/// Moves the ledgers of these stages aside, if that was asked for.
+pub(super) fn forget_records(
+    store: &Store,
+    is_wanted: bool,
+    stages: &[&'static StageSpec],
+) -> almanac_slurm::Result<()> {
+    for ledger in stages.iter().filter(|_| is_wanted).filter_map(|stage| stage.ledger) {
+        if let Some(place) = store.set_ledger_aside(ledger)? {
+            almanac_terminal::status("Moved", format!("the ledger of {ledger} to {}", place.display()));
+        }
+    }
+    Ok(())
+}
