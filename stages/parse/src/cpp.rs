@@ -17,6 +17,7 @@ mod known;
 mod locals;
 mod macros;
 mod members;
+mod qualifiers;
 mod records;
 mod scope;
 mod types;
@@ -49,6 +50,13 @@ pub(crate) fn read(
     extractor.directives();
     extractor.run(Scope::default());
     extractor.expand_generated();
+    for round in 1..code.rounds() {
+        let parsed = code.parse(grammar, round, watch)?;
+        let mut later = Extractor::new(source, &code, &parsed, &defines, watch);
+        later.run(Scope::default());
+        later.expand_generated();
+        extractor.rows.adopt(later.rows, &code.fresh(round));
+    }
     extractor.guards();
     // The walks stop where the clock runs out; what they have by then is not the file.
     watch.check()?;
@@ -63,6 +71,8 @@ struct Extractor<'a> {
     source: &'a Source<'a>,
     /// The masked source, of the text's length.
     seen: &'a str,
+    /// The text without directives and annotations, of the same length.
+    clean: &'a str,
     tree: &'a CppTree,
     code: &'a CppSource<'a>,
     table: &'static MacroTable,
@@ -94,6 +104,7 @@ impl<'a> Extractor<'a> {
         Self {
             source,
             seen: str::from_utf8(&tree.masked.bytes).unwrap_or(source.text),
+            clean: str::from_utf8(&tree.masked.text).unwrap_or(source.text),
             tree,
             code,
             table: MacroTable::builtin(),
@@ -126,9 +137,14 @@ impl<'a> Extractor<'a> {
         self.source.slice(node.start_byte(), node.end_byte())
     }
 
-    /// Masked text on one line.
+    /// Text without annotations, on one line.
     fn seen_line(&self, start: usize, end: usize) -> String {
-        one_line(self.seen.get(start..end).unwrap_or(""))
+        one_line(self.clean_slice(start, end))
+    }
+
+    /// Text without annotations.
+    fn clean_slice(&self, start: usize, end: usize) -> &'a str {
+        self.clean.get(start..end).unwrap_or("")
     }
 
     /// An entity in a scope, over a byte range and with the comment before it.
@@ -139,6 +155,7 @@ impl<'a> Extractor<'a> {
         entity.parent = scope.qualified();
         entity.class_name = scope.class_name();
         entity.namespace = scope.namespace();
+        entity.access = scope.access;
         entity.leading_comment = self.comments.before(self.source.text, start);
         entity
     }

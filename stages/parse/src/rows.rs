@@ -87,6 +87,28 @@ impl Rows {
         self.references.push((owner, reference));
     }
 
+    /// Takes over what another reading of the file found in `fresh` byte ranges, and what it found
+    /// for entities that begin there.
+    pub(crate) fn adopt(&mut self, other: Self, fresh: &[(usize, usize)]) {
+        let is_fresh = |at: u64| fresh.iter().any(|(start, end)| (*start as u64..*end as u64).contains(&at));
+        let key = |entity: &Entity| (entity.kind, entity.start_byte, entity.qualified_name.clone());
+        let known: BTreeMap<_, EntityAt> =
+            self.entities.iter().enumerate().map(|(at, entity)| (key(entity), at)).collect();
+        let mut owners = Vec::with_capacity(other.entities.len());
+        for entity in other.entities {
+            let is_new = is_fresh(entity.start_byte);
+            let at = known.get(&key(&entity)).copied();
+            owners.push((is_new, if is_new { Some(self.push(entity)) } else { at }));
+        }
+        for (owner, reference) in other.references {
+            let (is_new, owner) = owner.map_or((false, None), |at| owners[at]);
+            if is_new || is_fresh(reference.start_byte) {
+                self.refer(owner, reference);
+            }
+        }
+        self.locals.extend(other.locals.into_iter().filter(|local| is_fresh(local.start_byte)));
+    }
+
     /// Takes the locals out, in table order.
     pub(crate) fn take_locals(&mut self) -> Vec<Local> {
         let mut locals = std::mem::take(&mut self.locals);

@@ -143,6 +143,8 @@ symbol_enum! {
         Macro = "macro",
         /// Lambda bound to a name.
         Lambda = "lambda",
+        /// Deduction guide of a class template.
+        DeductionGuide = "deduction_guide",
         /// GoogleTest or Catch2 test case.
         TestCase = "test_case",
         /// CMake function or macro.
@@ -187,6 +189,20 @@ impl EntityKind {
     /// Whether the entity is part of a document.
     pub fn is_document(self) -> bool {
         matches!(self, Self::Section | Self::TextBlock)
+    }
+}
+
+symbol_enum! {
+    /// Who may use a member.
+    pub enum Access {
+        /// No member of a class.
+        None = "none",
+        /// Everybody.
+        Public = "public",
+        /// The class and those derived from it.
+        Protected = "protected",
+        /// The class.
+        Private = "private",
     }
 }
 

@@ -16,7 +16,7 @@ pub use chunks::{Chunk, Embedding};
 pub use edge_index::EdgeIndex;
 pub use graph::{Edge, Module, Rank, Resolved, file_node, folder_node, namespace_node};
 pub use kinds::{
-    ArtifactRole, EdgeKind, EntityKind, EntityLevel, FileStatus, Language, ModuleKind, RecordStatus,
+    Access, ArtifactRole, EdgeKind, EntityKind, EntityLevel, FileStatus, Language, ModuleKind, RecordStatus,
     ReferenceKind, ReferenceOutcome, Resolution, SourceType,
 };
 pub use outline::OutlinePiece;

@@ -2,7 +2,7 @@
 
 use almanac_artifact::table;
 
-use crate::{ArtifactRole, EntityKind, EntityLevel, FileStatus, Language, ReferenceKind, SourceType};
+use crate::{Access, ArtifactRole, EntityKind, EntityLevel, FileStatus, Language, ReferenceKind, SourceType};
 
 table! {
     /// One file of the source tree.
@@ -48,7 +48,7 @@ table! {
 
 table! {
     /// A named entity of the code or a section of a document (paper listings 1, 4 and 5).
-    pub struct Entity in "entities", version 1, sorted by (path, start_byte, end_byte, id) {
+    pub struct Entity in "entities", version 2, sorted by (path, start_byte, end_byte, id) {
         /// Stable id: 20 hexadecimal digits over path, kind, qualified name, signature and ordinal.
         id: String,
         /// File, relative to the source tree.
@@ -73,12 +73,28 @@ table! {
         return_type: String,
         /// Parameter list as written; inheritance clause for a record.
         parameters: String,
+        /// Names of the parameters; empty for one without.
+        parameter_names: Vec<String>,
+        /// Types of the parameters as written, in the same order, `...` included.
+        parameter_types: Vec<String>,
         /// Template parameter list; empty if not a template.
         template_parameters: String,
         /// Base classes as written.
         bases: Vec<String>,
-        /// Comment right before it (Doxygen or not), markers removed.
+        /// Specifiers and qualifiers as written, in order: `static`, `const`, `noexcept(x)`, `override`,
+        /// ...; `default`, `delete` and `pure` for what stands in place of a body.
+        qualifiers: Vec<String>,
+        /// Access of a member.
+        access: Access,
+        /// Attributes and annotation macros as written.
+        attributes: Vec<String>,
+        /// Comment right before it (Doxygen or not), markers removed; where there is none, the one after
+        /// it on its line.
         leading_comment: String,
+        /// Comment after it on its line, marked as its own (`///<`) or the only one there.
+        trailing_comment: String,
+        /// Macro whose use in these lines makes it; empty for what is written out.
+        generated_by: String,
         /// First line, from 1, leading comment excluded.
         start_line: u32,
         /// Last line, inclusive.

@@ -188,7 +188,7 @@ impl<'a> Extractor<'a> {
         let mut cursor = node.walk();
         let declarators: Vec<Node<'a>> = node.children_by_field_name("declarator", &mut cursor).collect();
         let Some(first) = declarators.first().copied() else { return };
-        let head = type_of_head(self.seen.get(node.start_byte()..first.start_byte()).unwrap_or(""));
+        let head = type_of_head(self.clean_slice(node.start_byte(), first.start_byte()));
         // `if (auto p = f())` has the value beside the declarator.
         let condition = node.child_by_field_name("value");
         for declarator in declarators {
@@ -216,7 +216,7 @@ impl<'a> Extractor<'a> {
         declared: &'n Declared<'a>,
         block: usize,
     ) -> Appears<'n> {
-        let between = |start, end| self.seen.get(start..end).unwrap_or("");
+        let between = |start, end| self.clean_slice(start, end);
         let marks = between(declarator.start_byte(), declared.node.start_byte());
         let is_array = between(declared.node.end_byte(), declarator.end_byte()).trim_start().starts_with('[');
         let (type_text, value) = match declared.value {
@@ -320,7 +320,7 @@ impl<'a> Extractor<'a> {
         };
         let first =
             node.child_by_field_name("type").map_or(declarator.start_byte(), |node| node.start_byte());
-        let head = type_of_head(self.seen.get(first..declared.node.start_byte()).unwrap_or(""));
+        let head = type_of_head(self.clean_slice(first, declared.node.start_byte()));
         let (type_text, value) =
             if is_deduced(&head) { (String::new(), element) } else { (head, String::new()) };
         let range = (declarator.end_byte(), block);
@@ -372,7 +372,7 @@ impl<'a> Extractor<'a> {
             self.mention(target, frame.owner, &frame.scope);
         }
         let end = if node.kind() == "type_definition" { name.start_byte() } else { target.end_byte() };
-        let type_text = type_of_head(self.seen.get(target.start_byte()..end).unwrap_or(""));
+        let type_text = type_of_head(self.clean_slice(target.start_byte(), end));
         let name = self.text(name).trim_start_matches(['*', '&', ' ']);
         let (value, range) = ("using".to_owned(), (node.end_byte(), block));
         self.appears(frame, Appears { name, type_text, value, range });

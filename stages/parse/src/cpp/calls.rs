@@ -276,7 +276,7 @@ impl<'a> Extractor<'a> {
             // A constant or a value passed to a template.
             None => {
                 let is_constant = name.bytes().all(|byte| !byte.is_ascii_lowercase());
-                !is_constant && !frame.scope.template_names.iter().any(|parameter| parameter == name)
+                !is_constant && !frame.scope.is_template_parameter(name)
             }
         }
     }
@@ -358,9 +358,7 @@ fn type_may_be_object(text: &str, frame: &Frame) -> bool {
     ];
     let is_pointer = text.trim_end().trim_end_matches("const").trim_end().ends_with('*');
     let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
-    let is_plain = |word: &str| {
-        PLAIN.contains(&word) || frame.scope.template_names.iter().any(|parameter| parameter == word)
-    };
+    let is_plain = |word: &str| PLAIN.contains(&word) || frame.scope.is_template_parameter(word);
     let is_shown = words.clone().next().is_some();
     !is_shown || !(is_pointer || words.all(is_plain))
 }

@@ -1,6 +1,6 @@
 //! Walks declarations: what stands at namespace and class level.
 
-use almanac_tables::EntityKind;
+use almanac_tables::{Access, EntityKind};
 use tree_sitter::Node;
 
 use crate::cpp::scope::Scope;
@@ -22,11 +22,19 @@ pub(crate) struct Item<'t> {
     pub(crate) end: usize,
     /// Template parameter lists, outermost first.
     pub(crate) templates: Vec<Node<'t>>,
+    /// Qualifiers that stand outside the node.
+    pub(crate) words: Vec<&'static str>,
 }
 
 impl<'t> Item<'t> {
     pub(crate) fn plain(node: Node<'t>) -> Self {
-        Self { node, start: node.start_byte(), end: node.end_byte(), templates: Vec::new() }
+        Self {
+            node,
+            start: node.start_byte(),
+            end: node.end_byte(),
+            templates: Vec::new(),
+            words: Vec::new(),
+        }
     }
 
     /// Byte past the declaration without a final `;`.
@@ -41,16 +49,29 @@ impl<'a> Extractor<'a> {
         if depth > DEPTH {
             return;
         }
+        let mut with_access = None;
         for child in named(node) {
             if self.watch.check().is_err() {
                 return;
             }
-            self.declaration(&Item::plain(child), scope, depth + 1);
+            if child.kind() == "access_specifier" {
+                let access = match self.text(child).trim_end_matches([':', ' ']) {
+                    "private" => Access::Private,
+                    "protected" => Access::Protected,
+                    _ => Access::Public,
+                };
+                with_access = Some(scope.with_access(access));
+                continue;
+            }
+            self.declaration(&Item::plain(child), with_access.as_ref().unwrap_or(scope), depth + 1);
         }
     }
 
     pub(crate) fn declaration(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
         let node = item.node;
+        if self.tree.masked.instantiations.binary_search(&node.start_byte()).is_ok() {
+            return self.instantiation(node, scope);
+        }
         match node.kind() {
             "expression_statement" | "declaration" | "field_declaration" if self.is_generator_call(node) => {
                 let end = node.start_byte() + self.text(node).trim_end_matches([';', ' ', '\n']).len();
@@ -105,6 +126,9 @@ impl<'a> Extractor<'a> {
         let mut entity =
             self.entity(EntityKind::Namespace, last, (node.start_byte(), node.end_byte()), &outer);
         entity.signature = self.seen_line(node.start_byte(), body.start_byte());
+        if entity.signature.starts_with("inline") {
+            entity.qualifiers.push("inline".to_owned());
+        }
         let owner = self.rows.push(entity);
         let inside = scope.in_namespace(&names, owner);
         self.scopes.push((body.start_byte(), body.end_byte(), inside.clone()));
@@ -126,7 +150,7 @@ impl<'a> Extractor<'a> {
         let names = templates.last().map(|list| self.template_names(*list)).unwrap_or_default();
         let scope = scope.with_templates(names);
         for node in named(item.node) {
-            let inner = Item { node, start: item.start, end: item.end, templates: templates.clone() };
+            let inner = Item { node, templates: templates.clone(), ..item.clone() };
             match node.kind() {
                 "template_parameter_list" | "requires_clause" | "comment" => {}
                 _ => self.declaration(&inner, &scope, depth + 1),
@@ -156,21 +180,40 @@ impl<'a> Extractor<'a> {
     fn linkage(&mut self, node: Node<'a>, scope: &Scope, depth: usize) {
         let Some(body) = node.child_by_field_name("body") else { return };
         if body.kind() == "declaration_list" {
-            self.children(body, scope, depth);
+            self.children(body, &scope.with_c_linkage(), depth);
         } else {
-            let item =
-                Item { node: body, start: node.start_byte(), end: node.end_byte(), templates: Vec::new() };
-            self.declaration(&item, scope, depth + 1);
+            let words = vec!["extern \"C\""];
+            self.declaration(&Item { node: body, words, ..Item::plain(node) }, scope, depth + 1);
         }
     }
 
-    /// A friend function belongs to the namespace around the class.
+    /// `template class A<int>;` names the class it is made of.
+    fn instantiation(&mut self, node: Node<'a>, scope: &Scope) {
+        let specifier = node.child_by_field_name("type").unwrap_or(node);
+        if let Some(name) = specifier.child_by_field_name("name") {
+            self.mention(name, scope.owner, scope);
+        }
+    }
+
+    /// A friend function belongs to the namespace around the class; a friend class is named.
     fn friend(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
         let outside = scope.around_classes();
         for node in named(item.node) {
-            if matches!(node.kind(), "declaration" | "function_definition") {
-                let inner = Item { node, ..item.clone() };
-                self.declaration(&inner, &outside, depth + 1);
+            match node.kind() {
+                "declaration" | "function_definition" => {
+                    let mut inner = Item { node, ..item.clone() };
+                    inner.words.push("friend");
+                    self.declaration(&inner, &outside, depth + 1);
+                }
+                "class_specifier" | "struct_specifier" | "union_specifier" => {
+                    if let Some(name) = node.child_by_field_name("name") {
+                        self.mention(name, scope.owner, scope);
+                    }
+                }
+                "type_identifier" | "qualified_identifier" | "template_type" => {
+                    self.mention(node, scope.owner, scope);
+                }
+                _ => {}
             }
         }
     }
@@ -198,12 +241,7 @@ impl<'a> Extractor<'a> {
         if specifier.child_by_field_name("body").is_none() {
             return;
         }
-        let inner = Item {
-            node: specifier,
-            start: item.start,
-            end: specifier.end_byte(),
-            templates: item.templates.clone(),
-        };
+        let inner = Item { node: specifier, end: specifier.end_byte(), ..item.clone() };
         match specifier.kind() {
             "class_specifier" | "struct_specifier" | "union_specifier" => {
                 self.record(&inner, scope, None, depth)

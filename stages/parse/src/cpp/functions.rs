@@ -35,6 +35,7 @@ impl<'a> Extractor<'a> {
         {
             self.record(&Item::plain(specifier), scope, None, depth);
         }
+        let scope = &self.scope_of_function(item, &declared, scope);
         let clause = |kind: &str| named(node).into_iter().any(|child| child.kind() == kind);
         let has_body = node.child_by_field_name("body").is_some() || clause("try_statement");
         let is_defaulted = clause("default_method_clause") && !scope.is_class();
@@ -61,11 +62,18 @@ impl<'a> Extractor<'a> {
         declared: &Declared<'a>,
         function: Node<'a>,
     ) {
+        let scope = &self.scope_of_function(item, declared, scope);
+        if self.is_macro_call(item, declared, scope) {
+            return;
+        }
         let outside = self.member_scope(item, declared, function, scope);
         let mut entity = self.function_entity(item, declared, function, &outside);
         let is_method = outside.is_class();
         entity.kind = if is_method { EntityKind::MethodDeclaration } else { EntityKind::FunctionDeclaration };
         entity.is_definition = false;
+        if !is_method && is_deduction_guide(item, declared, function) {
+            entity.kind = EntityKind::DeductionGuide;
+        }
         let at = self.rows.push(entity);
         self.mention_function(item, function, at, &outside);
     }
@@ -80,10 +88,47 @@ impl<'a> Extractor<'a> {
         let mut entity = self.entity(EntityKind::FunctionDefinition, &declared.name, item.range(), scope);
         entity.signature = self.function_signature(item, declared, scope);
         entity.return_type = self.return_type(item, declared, function);
-        entity.parameters =
-            parameter_list(function).map(|list| inner_text(self.text(list))).unwrap_or_default();
+        if let Some(list) = parameter_list(function) {
+            // As written, but without conditionals and the branches not read here.
+            let written = self.text(list);
+            let is_conditional = written.contains('#');
+            entity.parameters = inner_text(match is_conditional {
+                true => self.clean_slice(list.start_byte(), list.end_byte()),
+                false => written,
+            });
+            let parameters = self.parameters(list);
+            entity.parameter_names = parameters.names;
+            entity.parameter_types = parameters.types;
+        }
         entity.template_parameters = self.template_text(item);
+        let name = declared.node.start_byte();
+        entity.qualifiers = self.function_qualifiers(item, name, function);
+        if scope.is_c && !entity.qualifiers.iter().any(|word| word.starts_with("extern")) {
+            entity.qualifiers.insert(0, "extern \"C\"".to_owned());
+        }
+        let body = item.node.child_by_field_name("body");
+        let end = body.map_or(item.node.end_byte(), |body| body.start_byte());
+        entity.attributes = self.attributes(item, entity.start_byte as usize, end);
         entity
+    }
+
+    /// Scope of a function that may be a friend: the word may stand behind the type.
+    fn scope_of_function(&self, item: &Item<'a>, declared: &Declared<'a>, scope: &Scope) -> Scope {
+        let is_friend = scope.is_class()
+            && self.head_qualifiers(item, declared.node.start_byte()).iter().any(|word| word == "friend");
+        if is_friend { scope.around_classes() } else { scope.clone() }
+    }
+
+    /// Whether what looks like a member without type is a call of a macro: only constructors,
+    /// destructors and conversions have none.
+    fn is_macro_call(&self, item: &Item<'a>, declared: &Declared<'a>, scope: &Scope) -> bool {
+        scope.is_class()
+            && declared.qualifier.is_empty()
+            && item.node.child_by_field_name("type").is_none()
+            && !declared.is_conversion
+            && !declared.name.starts_with(['~'])
+            && !declared.name.starts_with("operator")
+            && declared.name != scope.innermost_class()
     }
 
     /// Head of the function on one line. Inside a specialisation the name is qualified with it, so
@@ -116,7 +161,7 @@ impl<'a> Extractor<'a> {
             let text = self.seen_line(trailing.start_byte(), trailing.end_byte());
             return text.trim_start_matches("->").trim().to_owned();
         }
-        type_of_head(self.seen.get(item.node.start_byte()..function.start_byte()).unwrap_or(""))
+        type_of_head(self.clean_slice(item.node.start_byte(), function.start_byte()))
     }
 
     /// Scope of a function: a written qualifier names a class or a namespace.
@@ -203,7 +248,7 @@ impl<'a> Extractor<'a> {
             .filter_map(|parameter| {
                 let declarator = parameter.child_by_field_name("declarator")?;
                 let declared = self.declared(declarator)?;
-                let head = self.seen.get(parameter.start_byte()..declared.node.start_byte())?;
+                let head = self.clean_slice(parameter.start_byte(), declared.node.start_byte());
                 Some((declared.name, type_of_head(head)))
             })
             .collect()
@@ -260,6 +305,13 @@ impl<'a> Extractor<'a> {
         }
         entity
     }
+}
+
+/// `A(T) -> A<T>;`
+fn is_deduction_guide(item: &Item<'_>, declared: &Declared<'_>, function: Node<'_>) -> bool {
+    item.node.child_by_field_name("type").is_none()
+        && declared.qualifier.is_empty()
+        && named(function).iter().any(|child| child.kind() == "trailing_return_type")
 }
 
 struct TestCase {

@@ -79,7 +79,8 @@ impl Extractor<'_> {
         let Rows { entities, references, locals: _ } = inner.rows;
         let mut placed = Vec::with_capacity(entities.len());
         for entity in &entities {
-            placed.push(self.is_outermost(entity, &entities).then(|| self.place(entity.clone(), range)));
+            let generated = || Entity { generated_by: name.to_owned(), ..entity.clone() };
+            placed.push(self.is_outermost(entity, &entities).then(|| self.place(generated(), range)));
         }
         for (owner, mut reference) in references {
             // Only what a kept callable asks for: the rest would hang on the namespace.

@@ -29,20 +29,23 @@ impl<'a> Extractor<'a> {
             return;
         }
         let outside = self.qualified_scope(&declared.qualifier, scope);
-        let head = self.seen.get(item.start..first.start_byte()).unwrap_or("");
+        let head = self.clean_slice(item.start, first.start_byte());
         let kind = if outside.is_class() { EntityKind::Field } else { EntityKind::Variable };
         let mut entity = self.entity(kind, &declared.name, item.range(), &outside);
         let shown_end =
             value.map_or(declarator.end_byte(), |value| value.end_byte()).max(declarator.end_byte());
-        let shown = self.seen.get(declarator.start_byte()..shown_end).unwrap_or("");
+        let shown = self.clean_slice(declarator.start_byte(), shown_end);
         entity.signature = shortened(&one_line(&format!("{head} {shown}")), 2 * VALUE_SHOWN);
         entity.template_parameters = self.template_text(item);
-        let type_head = self.seen.get(item.node.start_byte()..first.start_byte()).unwrap_or("");
-        let marks = self.seen.get(declarator.start_byte()..declared.node.start_byte()).unwrap_or("");
+        let type_head = self.clean_slice(item.node.start_byte(), first.start_byte());
+        let marks = self.clean_slice(declarator.start_byte(), declared.node.start_byte());
         entity.return_type = type_of_head(&format!("{type_head}{marks}"));
+        entity.trailing_comment = self.comments.after(self.source.text, item.end);
         if entity.leading_comment.is_empty() {
-            entity.leading_comment = self.comments.after(self.source.text, item.end);
+            entity.leading_comment.clone_from(&entity.trailing_comment);
         }
+        entity.qualifiers = self.head_qualifiers(item, first.start_byte());
+        entity.attributes = self.attributes(item, entity.start_byte as usize, shown_end);
         let words: Vec<&str> = type_head.split_whitespace().collect();
         entity.is_definition = if scope.is_class() {
             !words.contains(&"static")
@@ -90,6 +93,9 @@ impl<'a> Extractor<'a> {
         if let Some(list) = list {
             let text = one_line(self.text(list));
             entity.parameters = text.trim_start_matches('(').trim_end_matches(')').trim().to_owned();
+            let parameters = self.parameters(list);
+            entity.parameter_names = parameters.names;
+            entity.parameter_types = parameters.types;
         }
         let at = self.rows.push(entity);
         if let Some(node) = body {

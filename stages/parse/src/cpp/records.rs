@@ -1,6 +1,6 @@
 //! Classes, structs, unions and enumerations.
 
-use almanac_tables::{EntityKind, ReferenceKind};
+use almanac_tables::{Access, EntityKind, ReferenceKind};
 use tree_sitter::Node;
 
 use crate::cpp::declarations::Item;
@@ -42,6 +42,11 @@ impl<'a> Extractor<'a> {
         entity.return_type = keyword.to_owned();
         entity.template_parameters = self.template_text(item);
         entity.is_definition = body.is_some();
+        let head_end = body.map_or(node.end_byte(), |body| body.start_byte());
+        entity.attributes = self.attributes(item, entity.start_byte as usize, head_end);
+        if named(node).iter().any(|child| child.kind() == "virtual_specifier") {
+            entity.qualifiers.push("final".to_owned());
+        }
         let clause = named(node).into_iter().find(|child| child.kind() == "base_class_clause");
         let bases = clause.map(|clause| self.bases(clause)).unwrap_or_default();
         if let Some(clause) = clause {
@@ -56,7 +61,10 @@ impl<'a> Extractor<'a> {
             self.rows.refer(Some(at), reference);
         }
         if let Some(body) = body {
-            let inside = scope.in_class(&name, specialisation, at);
+            let mut inside = scope.in_class(&name, specialisation, at);
+            if kind == EntityKind::Class {
+                inside.access = Access::Private;
+            }
             self.scopes.push((body.start_byte(), body.end_byte(), inside.clone()));
             self.children(body, &inside, depth);
         }
@@ -94,20 +102,34 @@ impl<'a> Extractor<'a> {
     /// An enumeration and its values; `name` is given where a typedef names it.
     pub(crate) fn enumeration(&mut self, item: &Item<'a>, scope: &Scope, name: Option<String>) {
         let node = item.node;
-        let Some(body) = node.child_by_field_name("body") else { return };
-        let name = name.or_else(|| self.last_name(node.child_by_field_name("name")?));
+        let body = node.child_by_field_name("body");
+        if body.is_none() && !is_forward(item) {
+            return;
+        }
+        let written = node.child_by_field_name("name");
+        let qualifier = written.map(|written| self.qualified(written).0).unwrap_or_default();
+        let scope = &self.qualified_scope(&qualifier, scope);
+        let name = name.or_else(|| self.last_name(written?));
         let mut owner = scope.owner;
         let inside = match &name {
             Some(name) => {
                 let mut entity = self.entity(EntityKind::Enum, name, item.range(), scope);
-                entity.signature = self.head(item, body.start_byte());
+                let head_end = body.map_or(node.end_byte(), |body| body.start_byte());
+                entity.signature = self.head(item, head_end);
                 entity.return_type = "enum".to_owned();
+                entity.is_definition = body.is_some();
+                entity.attributes = self.attributes(item, entity.start_byte as usize, head_end);
+                let scoped = ["class", "struct"]
+                    .into_iter()
+                    .find(|word| entity.signature.split_whitespace().nth(1) == Some(word));
+                entity.qualifiers.extend(scoped.map(str::to_owned));
                 let at = self.rows.push(entity);
                 owner = Some(at);
                 scope.in_class(name, None, at)
             }
             None => scope.clone(),
         };
+        let Some(body) = body else { return };
         let mut stack: Vec<Node<'a>> = named(body).into_iter().rev().collect();
         while let Some(node) = stack.pop() {
             if node.kind() != "enumerator" {
@@ -120,8 +142,9 @@ impl<'a> Extractor<'a> {
             entity.signature = one_line(self.text(node));
             entity.return_type = name.clone().unwrap_or_default();
             entity.class_name = scope.class_name();
+            entity.trailing_comment = self.comments.after(self.source.text, node.end_byte());
             if entity.leading_comment.is_empty() {
-                entity.leading_comment = self.comments.after(self.source.text, node.end_byte());
+                entity.leading_comment.clone_from(&entity.trailing_comment);
             }
             self.rows.push(entity);
             if let Some(value) = node.child_by_field_name("value") {

@@ -5,6 +5,8 @@ use almanac_tables::{ArtifactRole, Local, Reference};
 
 use super::*;
 
+mod declarations;
+
 /// Rows of a snippet.
 struct Read {
     entities: Vec<Entity>,

@@ -63,7 +63,7 @@ impl<'a> Extractor<'a> {
         let Some(name) = self.last_name(last) else { return };
         let written = one_line(self.text(node));
         let head = written.split(['<', ':']).next().unwrap_or("");
-        let is_parameter = scope.template_names.iter().any(|parameter| parameter == head);
+        let is_parameter = scope.is_template_parameter(head);
         if is_parameter || head == "std" || !seen.insert(written.clone()) {
             return;
         }
