@@ -21,7 +21,10 @@ pub(crate) struct Counts {
     pub(crate) functions: u64,
     pub(crate) classes: u64,
     pub(crate) enums: u64,
+    /// Headings of documents with what stands below them.
     pub(crate) sections: u64,
+    /// Texts outside symbols and sections, such as a file of settings.
+    pub(crate) text_blocks: u64,
     pub(crate) entities: u64,
     pub(crate) references: u64,
     pub(crate) edges: u64,
@@ -41,7 +44,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// Names and numbers for people.
-    pub(crate) fn lines(&self) -> [(&'static str, u64); 12] {
+    pub(crate) fn lines(&self) -> [(&'static str, u64); 13] {
         [
             ("files", self.files),
             ("documents (.md .rst .txt)", self.documents),
@@ -50,8 +53,9 @@ impl Counts {
             ("classes and structs", self.classes),
             ("enumerations", self.enums),
             ("documentation sections", self.sections),
+            ("other blocks of text", self.text_blocks),
             ("edges", self.edges),
-            ("modules", self.modules),
+            ("modules (folders and namespaces)", self.modules),
             ("call chains", self.call_chains),
             ("chunks", self.chunks),
             ("vectors", self.vectors),
@@ -190,7 +194,8 @@ fn count_entities(counts: &mut Counts, entities: &[Entity]) {
             EntityKind::FunctionDefinition | EntityKind::MethodDefinition => counts.functions += 1,
             EntityKind::Class | EntityKind::Struct if entity.is_definition => counts.classes += 1,
             EntityKind::Enum => counts.enums += 1,
-            EntityKind::Section | EntityKind::TextBlock => counts.sections += 1,
+            EntityKind::Section => counts.sections += 1,
+            EntityKind::TextBlock => counts.text_blocks += 1,
             _ => {}
         }
     }
