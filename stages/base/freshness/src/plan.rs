@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use almanac_artifact::{KeyParts, Ref, Store};
+use almanac_artifact::{Artifact, KeyParts, Ref, Store};
 use almanac_catalog::{Identity, PIPELINE, StageSpec};
 use almanac_settings::Settings;
 use almanac_tables::File;
@@ -111,6 +111,11 @@ fn plan_stage(input: &PlanInput<'_>, stage: &'static StageSpec, waits: Option<Re
     if let Some(waits) = waits {
         planned.state = State::Pending;
         planned.reasons.push(waits);
+        if let (Some(store), Some(current)) = (input.store, &current)
+            && input.verified.contains(&stage.name)
+        {
+            planned.reasons.extend(open(input, store, stage, current)?.err());
+        }
         return Ok(planned);
     }
     if input.forced.iter().any(|name| name == stage.name) {
@@ -137,6 +142,25 @@ fn current_ref(input: &PlanInput<'_>, stage: &StageSpec) -> Result<(Option<Ref>,
     }
 }
 
+/// The artifact that a ref names, or why it counts as none.
+fn open(
+    input: &PlanInput<'_>,
+    store: &Store,
+    stage: &StageSpec,
+    current: &Ref,
+) -> Result<Result<Artifact, Reason>> {
+    let found = if input.verified.contains(&stage.name) {
+        store.verified_artifact(stage.artifact, &current.key)
+    } else {
+        store.artifact(stage.artifact, &current.key)
+    };
+    match found {
+        Ok(found) => Ok(found.ok_or(Reason::NeverBuilt)),
+        Err(error) if error.is_damage() => Ok(Err(Reason::OutputDamaged { detail: error.to_string() })),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn compare(
     input: &PlanInput<'_>,
     store: &Store,
@@ -144,18 +168,9 @@ fn compare(
     current: &Ref,
 ) -> Result<Vec<Reason>> {
     let profile = input.settings.profile();
-    let found = if input.verified.contains(&stage.name) {
-        store.verified_artifact(stage.artifact, &current.key)
-    } else {
-        store.artifact(stage.artifact, &current.key)
-    };
-    let artifact = match found {
-        Ok(Some(artifact)) => artifact,
-        Ok(None) => return Ok(vec![Reason::NeverBuilt]),
-        Err(error) if error.is_damage() => {
-            return Ok(vec![Reason::OutputDamaged { detail: error.to_string() }]);
-        }
-        Err(error) => return Err(error.into()),
+    let artifact = match open(input, store, stage, current)? {
+        Ok(artifact) => artifact,
+        Err(reason) => return Ok(vec![reason]),
     };
     let inputs = current_inputs(store, profile, stage)?;
     let identities = Identities { tree: input.tree, model: input.model };
@@ -199,11 +214,7 @@ fn keep(wanted: &mut KeyParts, old: &KeyParts, names: &[&str]) {
 }
 
 /// Replaces "the tree's digest changed" by the files that changed.
-fn name_changed_files(
-    input: &PlanInput<'_>,
-    artifact: &almanac_artifact::Artifact,
-    reasons: &mut [Reason],
-) -> Result<()> {
+fn name_changed_files(input: &PlanInput<'_>, artifact: &Artifact, reasons: &mut [Reason]) -> Result<()> {
     let Some(tree) = input.tree else { return Ok(()) };
     for reason in reasons {
         let is_tree = matches!(reason, Reason::IdentityChanged { name, .. } if name == "tree");

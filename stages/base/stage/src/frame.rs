@@ -118,12 +118,7 @@ fn run(
     global: &GlobalArguments,
     arguments: &RunArguments,
 ) -> miette::Result<ExitStatus> {
-    if arguments.shard.is_some() && !spec.partial {
-        return Err(Error::NotSharded { stage: spec.name }.into());
-    }
-    if let Some(level) = arguments.level.as_ref().filter(|level| !spec.levels.contains(&level.as_str())) {
-        return Err(Error::NoLevel { stage: spec.name, level: level.clone() }.into());
-    }
+    check(spec, arguments)?;
     let started = Instant::now();
     let interruption = Interruption::watch()?;
     if let Some(parent) = arguments.end_with_parent {
@@ -174,6 +169,17 @@ fn run(
         settings,
     };
     task.execute(&context, implementation, &interruption)
+}
+
+/// Refuses options that this stage has no use for.
+fn check(spec: &StageSpec, arguments: &RunArguments) -> Result<(), Error> {
+    if arguments.shard.is_some() && !spec.partial {
+        return Err(Error::NotSharded { stage: spec.name });
+    }
+    match arguments.level.as_ref().filter(|level| !spec.levels.contains(&level.as_str())) {
+        Some(level) => Err(Error::NoLevel { stage: spec.name, level: level.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// Sets the size of the global pool: the stage's setting, within what the job was given.

@@ -9,7 +9,8 @@ use almanac_freshness::tree::{Tree, TreeRules};
 use almanac_freshness::{Gaps, Identities, Plan, PlanInput, Reason, State, current_inputs, key_parts, plan};
 use almanac_settings::{Settings, Sources};
 use almanac_tables::{
-    Chunk, Edge, Embedding, Entity, Explanation, File, Local, Module, Rank, Reference, Summary, Text,
+    Chunk, Edge, Embedding, Entity, Explanation, File, Local, Module, Rank, Reference, Resolved, Summary,
+    Text,
 };
 use tempfile::TempDir;
 
@@ -186,6 +187,7 @@ fn write_rows(writer: &mut ArtifactWriter, table: &str, tree: &Tree) {
         "edges" => none::<Edge>(writer),
         "modules" => none::<Module>(writer),
         "ranks" => none::<Rank>(writer),
+        "resolved" => none::<Resolved>(writer),
         "explanations" => none::<Explanation>(writer),
         "summaries" => none::<Summary>(writer),
         "chunks" => none::<Chunk>(writer),

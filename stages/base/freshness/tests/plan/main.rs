@@ -249,6 +249,14 @@ fn damage_shows_by_length_or_when_every_byte_is_read() {
         std::fs::remove_file(&path).unwrap();
         assert_damaged(&bench.plan(), stage, file, waiting);
     }
+    // What waits is read too when asked for.
+    let mut bench = Bench::new();
+    bench.forced = vec![text("embed")];
+    bench.verified = vec!["index"];
+    flip_byte(&bench.artifact("index").join("extra.bin"));
+    let reasons = &bench.plan().stages[5].reasons;
+    assert!(matches!(&reasons[..], [Reason::Waits { .. }, Reason::OutputDamaged { .. }]), "{reasons:?}");
+
     let bench = Bench::new();
     std::fs::write(bench.artifact("explain").join("manifest.json"), "{").unwrap();
     assert_damaged(&bench.plan(), "explain", "manifest.json", AFTER_EXPLAIN);
