@@ -6,6 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../stages/install.sh"
 
 install_needs
 install_packages slurm-wlm munge shellcheck
+# The compiler that judges parse and graph, and what the fixture library's tests include.
+install_packages libclang1-14 libclang-common-14-dev libgtest-dev
 build_binaries
 
 say "fetching the models that the tests load"

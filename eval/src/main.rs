@@ -1,11 +1,14 @@
-//! `almanac-eval`: measures what `almanac` finds against gold sets.
+//! `almanac-eval`: measures what `almanac` finds: retrieval against gold sets, parse and graph against a
+//! compiler, the parser against the plain grammar.
 //!
-//! Today it scores the output of `almanac search --batch` on a question set. It must not know how
-//! retrieval works: it sees questions, gold files and facts, and results.
+//! Of retrieval it sees questions, gold files and facts, and results; of the graph the rows of a store.
+//! It must not know how any of them works.
 
 mod error;
 mod gold;
+mod graph;
 mod score;
+mod syntax;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,6 +35,23 @@ enum Verb {
         /// JSON list of {id, category, question, gold_files, acceptable_files, facts}
         gold: PathBuf,
     },
+    /// Count what the parser cannot place in source trees, plain and as the parse stage reads them
+    Syntax {
+        /// Source trees, each as FOLDER or NAME=FOLDER
+        #[arg(required = true)]
+        trees: Vec<String>,
+        /// Name this many files with most bytes in ERROR nodes
+        #[arg(long, default_value_t = 0)]
+        worst: usize,
+        /// Show this many lines of each that begin with an error
+        #[arg(long, default_value_t = 3)]
+        lines: usize,
+        /// Print what the grammar sees of this file of the first tree, a FOLDER, and nothing else
+        #[arg(long, value_name = "PATH")]
+        show: Option<String>,
+    },
+    /// Compare definitions and calls of the graph with what a compiler sees, on code that compiles here
+    Graph(graph::GraphArguments),
     /// Score results of `almanac search --batch` against a question set
     Score {
         /// The question set
@@ -66,6 +86,16 @@ fn main() -> ExitCode {
                     almanac_terminal::data_json(&line);
                 }
             }
+            Verb::Syntax { trees, show: Some(path), .. } => {
+                let folder = trees.first().map(std::path::Path::new).unwrap_or(std::path::Path::new("."));
+                almanac_terminal::data(&syntax::show(folder, &path)?);
+            }
+            Verb::Syntax { trees, worst, lines, show: None } => {
+                let corpora =
+                    trees.iter().map(|tree| syntax::measure(tree)).collect::<miette::Result<Vec<_>>>()?;
+                syntax::print(&corpora, worst, lines);
+            }
+            Verb::Graph(arguments) => return graph::measure(&arguments),
             Verb::Score { gold, results, per_category, misses, max_tokens, json } => {
                 let questions = read_questions(&gold)?;
                 let results = read_results(&results)?;
