@@ -47,8 +47,7 @@ impl Contents {
         let contents: Self = serde_json::from_slice(&bytes)
             .map_err(|error| Error::Damaged { path: path.clone(), detail: error.to_string() })?;
         if contents.format != FORMAT {
-            let detail = format!("format {}, this program reads {FORMAT}", contents.format);
-            return Err(Error::Damaged { path, detail });
+            return Err(Error::Format { path, found: contents.format, expected: FORMAT });
         }
         Ok(contents)
     }

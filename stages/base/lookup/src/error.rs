@@ -90,6 +90,18 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// The index has another format.
+    #[error("{} has format {found}, this program reads format {expected}", path.display())]
+    #[diagnostic(code(almanac::data), help("run `almanac build` to bring the store up to date"))]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Format in the store.
+        found: u32,
+        /// Format of this program.
+        expected: u32,
+    },
+
     /// A file of the index does not say what it should.
     #[error("{} is damaged: {detail}", path.display())]
     #[diagnostic(
@@ -199,6 +211,7 @@ impl Error {
             | Self::Damaged { .. }
             | Self::OtherRows { .. } => true,
             Self::Io { .. }
+            | Self::Format { .. }
             | Self::Dimension { .. }
             | Self::NotFinite { .. }
             | Self::UnknownChunk { .. }
@@ -210,7 +223,8 @@ impl Error {
 
     /// Says which artifact of a store is damaged, after setting it aside where that is possible.
     pub(crate) fn set_aside(self, store: &Store, artifact: &str, key: &Digest) -> Self {
-        if !self.is_damage() || matches!(self, Self::DamagedStore { .. }) {
+        let of_another_version = matches!(self, Self::Artifact(almanac_artifact::Error::TableVersion { .. }));
+        if !self.is_damage() || of_another_version || matches!(self, Self::DamagedStore { .. }) {
             return self;
         }
         let moved = store.set_aside_if_damaged(artifact, key);

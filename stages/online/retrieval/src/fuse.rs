@@ -6,7 +6,7 @@ use almanac_lookup::{SearchIndex, UnitHit, UnitSource};
 use serde::Serialize;
 
 use crate::query::Signals;
-use crate::scores::{role, role_factor, standing};
+use crate::scores::{part_factor, standing};
 use crate::{Result, RetrievalSettings};
 
 /// Share of a stem or word-like symbol match against one written like code.
@@ -100,8 +100,7 @@ pub(crate) fn fuse(
         .into_iter()
         .map(|(unit, tally)| {
             let source = index.units()[unit].source;
-            let factor = role_factor(role(index, source), signals.intent, settings)
-                * standing(index, source, settings);
+            let factor = part_factor(index, source, signals, settings) * standing(index, source, settings);
             Candidate { unit, score: tally.score * factor, sources: tally.sources }
         })
         .collect();
@@ -235,7 +234,7 @@ fn file_scores(
         let there = signals.known.iter().filter(|known| known.files.contains(&file));
         let coverage: f64 = there.map(|known| f64::from(known.importance)).sum::<f64>() / all.max(1e-9);
         *score *= 1.0 + settings.weights.coverage * coverage;
-        *score *= role_factor(role(index, source), signals.intent, settings);
+        *score *= part_factor(index, source, signals, settings);
     }
     scores
 }

@@ -7,6 +7,7 @@
 //! writes, prints or reads a clock but for `seconds`. The crate must not know where the store lies,
 //! who asks or which model answers.
 
+mod building;
 mod context;
 mod error;
 mod excerpt;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use almanac_lookup::{SearchIndex, WeightedTerm, identifier_parts, is_stop_word, words};
-use almanac_tables::EntityKind;
+use almanac_tables::{ArtifactRole, EntityKind};
 
 use crate::Result;
+use crate::building::also_called;
 use crate::intent::{Intent, Mentions, route};
 
 /// Words of questions that say how is asked, not about what. Written as the analyzer stems them.
@@ -64,6 +65,30 @@ const QUESTION_TERM_WEIGHT: f32 = 0.25;
 const PART_WEIGHT: f32 = 0.4;
 /// Weight of an initialism or joined word that names something in the store.
 const DERIVED_WEIGHT: f32 = 0.8;
+/// Weight of what build files call a word of a question about building.
+const BUILDING_WEIGHT: f32 = 0.7;
+/// Words that name the part a file plays.
+const ROLE_WORDS: &[(&str, ArtifactRole)] = &[
+    ("benchmark", ArtifactRole::Benchmark),
+    ("benchmarks", ArtifactRole::Benchmark),
+    ("ci", ArtifactRole::Ci),
+    ("continuous", ArtifactRole::Ci),
+    ("script", ArtifactRole::Script),
+    ("scripts", ArtifactRole::Script),
+];
+/// Words of questions about past changes.
+const HISTORY_WORDS: &[&str] = &[
+    "changed",
+    "changelog",
+    "changes",
+    "history",
+    "release",
+    "released",
+    "releases",
+    "since",
+    "version",
+    "versions",
+];
 /// Weight of the project's own name, which stands everywhere.
 const EVERYWHERE_WEIGHT: f32 = 0.05;
 /// A longer word is data, not a name or a word of a language.
@@ -88,6 +113,10 @@ pub(crate) struct SymbolMention {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Signals {
     pub(crate) intent: Intent,
+    /// Roles of files that the question speaks of.
+    pub(crate) roles: BTreeSet<ArtifactRole>,
+    /// Whether it is about what was changed when.
+    pub(crate) asks_for_history: bool,
     /// Files named with extension.
     pub(crate) files: Vec<usize>,
     /// Files named by their stem only.
@@ -133,10 +162,24 @@ pub(crate) fn read(index: &SearchIndex, question: &str) -> Result<Signals> {
     let mentions =
         Mentions { files: !files.is_empty(), symbols: !symbols.is_empty(), modules: !modules.is_empty() };
     let intent = route(question, &mentions);
-    let terms = weighted_terms(index, &words, everywhere);
+    let terms = weighted_terms(index, &words, everywhere, intent);
     let known = known_terms(index, &terms)?;
     let (unknown, content_words) = unknown_words(index, &words, &terms, &known);
-    Ok(Signals { intent, files, stem_files, symbols, modules, terms, known, unknown, content_words })
+    let lower: HashSet<String> = words.iter().map(|word| word.text.to_lowercase()).collect();
+    let named = ROLE_WORDS.iter().filter(|(word, _)| lower.contains(*word));
+    Ok(Signals {
+        intent,
+        roles: named.map(|&(_, role)| role).collect(),
+        asks_for_history: HISTORY_WORDS.iter().any(|word| lower.contains(*word)),
+        files,
+        stem_files,
+        symbols,
+        modules,
+        terms,
+        known,
+        unknown,
+        content_words,
+    })
 }
 
 fn starts_upper(text: &str) -> bool {
@@ -285,6 +328,7 @@ fn weighted_terms(
     index: &SearchIndex,
     words: &[Word<'_>],
     everywhere: &BTreeSet<String>,
+    intent: Intent,
 ) -> Vec<WeightedTerm> {
     let mut weights: BTreeMap<String, f32> = BTreeMap::new();
     let mut add = |term: &str, weight: f32| {
@@ -302,6 +346,13 @@ fn weighted_terms(
                 1.0
             };
             add(term, base * part * asking);
+        }
+        if intent == Intent::BuildAndInstall {
+            for written in also_called(&lower) {
+                for term in index.analyzer().code_terms(written).iter().take(1) {
+                    add(term, BUILDING_WEIGHT);
+                }
+            }
         }
     }
     for derived in derived_names(index, words) {

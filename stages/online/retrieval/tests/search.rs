@@ -273,6 +273,61 @@ fn the_namespace_of_everything_is_no_name() {
     assert!(with.chunks.iter().all(|chunk| !chunk.reasons.iter().any(|why| why.contains("symbol"))));
 }
 
+/// The library with what builds, tests, documents and records it; each speaks of the same things.
+fn project_with_its_build() -> Tables {
+    use ArtifactRole::{Build, Ci, Documentation, Test};
+    let mut project = Project { tables: Tables::default() };
+    let history =
+        "# 2.0\nGPU and CUDA support, installation and dependencies changed.\nCUDA, GPU, install.\n";
+    let guide = "# Requirements\nA compiler and CUDA.\n\n# Installation\nmake install for GPU or not.\n";
+    let options = "option(PIC_CUDA \"build for GPU\" OFF)\nfind_package(FFTW REQUIRED)\n";
+    let tests =
+        "option(PIC_CUDA_TESTS \"GPU tests\" OFF)\nfind_package(GTest REQUIRED)\n# GPU, CUDA, build\n";
+    let workflow = "jobs:\n  gpu:\n    run: cmake --build . # CUDA, GPU\n";
+    project
+        .file(".github/workflows/gpu.yml", workflow, Ci)
+        .file("CHANGELOG.md", history, Documentation)
+        .file("CMakeLists.txt", options, Build)
+        .file("INSTALL.md", guide, Documentation)
+        .file(
+            "src/Cuda.h",
+            "// GPU build of CUDA kernels, installed\nvoid launchCuda();\n",
+            ArtifactRole::Library,
+        )
+        .entity("launch", EntityKind::FunctionDeclaration, "launchCuda", "void launchCuda", ";")
+        .file("test/CMakeLists.txt", tests, Build)
+        .file("test/CudaTest.cpp", "TEST(Cuda, Gpu) {\n}\n", Test)
+        .entity("case", EntityKind::TestCase, "Cuda.Gpu", "TEST(Cuda", "}");
+    project.tables
+}
+
+#[test]
+fn questions_about_building_find_guides_and_build_files_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = project_with_its_build();
+    build(&tables, &[], folder.path()).unwrap();
+    let index = SearchIndex::open(tables, folder.path()).unwrap();
+    let files = |question: &str| {
+        let found = search(&index, None, question, &settings(), &estimate_tokens).unwrap();
+        assert_eq!(found.intent, Intent::BuildAndInstall, "{question}");
+        found.files
+    };
+    let place =
+        |files: &[String], path: &str| files.iter().position(|file| file == path).unwrap_or(usize::MAX);
+    let gpu = files("How is a GPU build configured?");
+    for earlier in ["CMakeLists.txt", "INSTALL.md"] {
+        for later in ["CHANGELOG.md", "test/CMakeLists.txt", "src/Cuda.h", ".github/workflows/gpu.yml"] {
+            assert!(place(&gpu, earlier) < place(&gpu, later), "{earlier} after {later}: {gpu:?}");
+        }
+    }
+    // No word of the question is in these files; what build files call it is.
+    let dependencies = files("Which third-party packages are its dependencies?");
+    assert!(place(&dependencies, "CMakeLists.txt") < 3, "{dependencies:?}");
+    assert!(place(&dependencies, "INSTALL.md") < 3, "{dependencies:?}");
+    let ci = files("How is the GPU build run in continuous integration?");
+    assert_eq!(place(&ci, ".github/workflows/gpu.yml"), 0, "{ci:?}");
+}
+
 #[test]
 fn a_long_question_is_read_up_to_its_limit_and_says_so() {
     let folder = tempfile::tempdir().unwrap();

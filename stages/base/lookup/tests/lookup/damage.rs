@@ -233,3 +233,34 @@ fn damaged_tables_are_set_aside_and_the_index_stays() {
     says_what_to_do(&error, "index");
     assert!(store.current(PROFILE, "index", "index").is_err());
 }
+
+#[test]
+fn another_version_is_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path());
+    for artifact in ["sources", "index"] {
+        let path = store.current(PROFILE, artifact, "").unwrap().folder().join("manifest.json");
+        let manifest = fs_err::read_to_string(&path).unwrap();
+        let newer = match artifact {
+            "sources" => {
+                let (head, rest) = manifest.split_once("\"entities\": {").unwrap();
+                let (version, rest) = rest.split_once(',').unwrap();
+                assert!(version.contains("version"), "{version}");
+                format!("{head}\"entities\": {{\"version\": 999,{rest}")
+            }
+            _ => {
+                let contents = path.with_file_name("contents.json");
+                let text = fs_err::read_to_string(&contents).unwrap();
+                fs_err::write(contents, text.replacen("\"format\": 1", "\"format\": 9", 1)).unwrap();
+                manifest.clone()
+            }
+        };
+        fs_err::write(&path, newer).unwrap();
+        let error = open(&store, Check::Lengths).map(|_| ()).unwrap_err();
+        assert!(!matches!(error, Error::DamagedStore { .. }), "{error}");
+        says_what_to_do(&error, artifact);
+        assert!(error.to_string().contains("this program reads"), "{error}");
+        fs_err::write(&path, manifest).unwrap();
+        assert!(path.exists(), "{artifact} is where it was");
+    }
+}
