@@ -23,7 +23,7 @@ use almanac_terminal::ExitStatus;
 use clap::Args;
 
 use crate::error::Error;
-use crate::graph::corpora::{Corpora, Corpus, Folders, prepare, run};
+use crate::graph::corpora::{Corpora, Corpus, Folders, files_below, prepare, run};
 use crate::graph::found::Found;
 use crate::graph::report::{CorpusReport, markdown, write_mismatches};
 use crate::graph::truth::Truth;
@@ -139,25 +139,6 @@ fn extract(corpus: &Corpus, corpora: &Corpora, folders: &Folders) -> Result<Path
         .map_err(|what| Error::Extractor { corpus: corpus.name.clone(), what })?;
     fs_err::rename(&unfinished, &output).map_err(|source| Error::Copy { path: output.clone(), source })?;
     Ok(output)
-}
-
-/// Files below a folder with their bytes, by path; an unreadable one is empty.
-fn files_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
-    let mut pending = vec![folder.to_owned()];
-    while let Some(current) = pending.pop() {
-        for entry in fs_err::read_dir(&current).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                pending.push(path);
-            } else {
-                let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
-                files.push((name, fs_err::read(&path).unwrap_or_default()));
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 /// Runs parse and graph on a corpus; gives the store. It is always a new one: a stage under work may

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use almanac_artifact::Digest;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -111,16 +112,48 @@ pub(crate) fn prepare(corpus: &Corpus, folders: &Folders) -> Result<(), Error> {
         (None, Some(package)) => folders.packages().join(package).join(&corpus.below),
         (None, None) => return Err(Error::NoTree { corpus: corpus.name.clone() }),
     };
+    let everything = [PathBuf::new()];
+    let take: &[PathBuf] = if corpus.take.is_empty() { &everything } else { &corpus.take };
+    let key = Digest::of(|encoder| {
+        for part in take {
+            encoder.text(&part.to_string_lossy());
+            for (path, bytes) in files_below(&from.join(part)) {
+                encoder.text(&path).bytes(&bytes);
+            }
+        }
+    });
+    // A tree that is there already is left alone: another run may be reading it.
+    let stamp = folders.of(corpus).join("tree.key");
+    if fs_err::read_to_string(&stamp).is_ok_and(|text| text == key.to_string()) {
+        return Ok(());
+    }
     let io = |path: &Path, source| Error::Copy { path: path.to_owned(), source };
     if tree.exists() {
         fs_err::remove_dir_all(&tree).map_err(|source| io(&tree, source))?;
     }
-    let everything = [PathBuf::new()];
-    let take: &[PathBuf] = if corpus.take.is_empty() { &everything } else { &corpus.take };
     for part in take {
         copy(&from.join(part), &tree.join(part)).map_err(|source| io(&from.join(part), source))?;
     }
-    Ok(())
+    fs_err::write(&stamp, key.to_string()).map_err(|source| io(&stamp, source))
+}
+
+/// Files below a folder with their bytes, by path; an unreadable one is empty.
+pub(crate) fn files_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut pending = vec![folder.to_owned()];
+    while let Some(current) = pending.pop() {
+        for entry in fs_err::read_dir(&current).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                pending.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+                files.push((name, fs_err::read(&path).unwrap_or_default()));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 /// Unpacks a Debian package into the work folder; nothing is installed. One that is installed is
