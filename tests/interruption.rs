@@ -5,12 +5,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use almanac_artifact::Store;
-use almanac_tables::GenerationRecord;
+use almanac_artifact::{LedgerRecord, Store};
+use almanac_catalog::{EMBED, ENTITIES, StageSpec};
+use almanac_tables::{EmbeddingRecord, GenerationRecord};
 use almanac_tests::{Bench, RECORDS, built_bench};
 
 /// Ledger files in which each record key stands. A record generated twice has two.
 fn record_copies(bench: &Bench, ledger: &str) -> BTreeMap<String, usize> {
+    copies_of::<GenerationRecord>(bench, ledger)
+}
+
+fn copies_of<R: LedgerRecord>(bench: &Bench, ledger: &str) -> BTreeMap<String, usize> {
     let folder = bench.store().join("ledger").join(ledger);
     let scratch = tempfile_dir(bench, "one-file");
     let mut copies = BTreeMap::new();
@@ -20,8 +25,8 @@ fn record_copies(bench: &Bench, ledger: &str) -> BTreeMap<String, usize> {
         fs_err::create_dir_all(&single).unwrap();
         fs_err::copy(&path, single.join("file.parquet")).unwrap();
         let store = Store::open_or_create(&scratch).unwrap();
-        for record in store.ledger::<GenerationRecord>("single").unwrap().iter() {
-            *copies.entry(record.record_key.clone()).or_insert(0) += 1;
+        for record in store.ledger::<R>("single").unwrap().iter() {
+            *copies.entry(record.record_key().to_owned()).or_insert(0) += 1;
         }
     }
     copies
@@ -43,6 +48,10 @@ fn before_explain() -> Bench {
         fs_err::remove_file(bench.store().join(format!("refs/default/{artifact}.json"))).unwrap();
     }
     bench
+}
+
+fn ledger_folder_exists(bench: &Bench) -> bool {
+    bench.store().join("ledger/explanations").is_dir()
 }
 
 fn ledger_files(bench: &Bench) -> usize {
@@ -133,13 +142,17 @@ fn a_stage_does_not_outlive_a_driver_that_was_killed_alone() {
 fn a_signal_flushes_and_asks_to_be_requeued() {
     let bench = before_explain();
     for signal in ["-TERM", "-USR1"] {
-        let mut child = Bench::start(&mut explain(&bench, &[]));
+        let kept = ledger_folder_exists(&bench).then(|| record_copies(&bench, "explanations").len());
         let before = ledger_files(&bench);
+        let mut child = Bench::start(&mut explain(&bench, &[]));
         wait_for("a record", || ledger_files(&bench) > before);
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         let code = child.wait().unwrap().code();
         assert_eq!(code, Some(75), "{signal}");
         assert_eq!(bench.last_run("explain")["state"], "interrupted");
+        // A record takes longer than it took to send the signal: the one that was being generated is
+        // neither waited for nor kept as failed.
+        assert_eq!(record_copies(&bench, "explanations").len(), kept.unwrap_or(0) + 1, "{signal}");
     }
     let copies = record_copies(&bench, "explanations");
     assert!(copies.values().all(|copies| *copies == 1), "{copies:?}");
@@ -160,6 +173,97 @@ fn shards_in_any_order_give_the_undisturbed_artifact() {
         .collect();
     assert_eq!(states, ["waiting", "waiting", "done"]);
     assert_eq!(bytes_of(&bench, "explanations"), bytes_of(&undisturbed, "explanations"));
+}
+
+/// A bench that is built up to `stage`, which is next.
+fn before(stage: &StageSpec) -> Bench {
+    let bench = built_bench();
+    fs_err::remove_dir_all(bench.store().join(stage.artifact)).unwrap();
+    fs_err::remove_file(bench.store().join(format!("refs/default/{}.json", stage.artifact))).unwrap();
+    fs_err::remove_dir_all(bench.store().join("ledger").join(stage.ledger.unwrap())).unwrap();
+    bench
+}
+
+/// Runs a stage, whole or one shard of it, and gives its report.
+fn stage_run(bench: &Bench, stage: &StageSpec, arguments: &[&str]) -> serde_json::Value {
+    let output = bench.command(&stage.binary(), &[&["run", "--json"], arguments].concat()).output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let again = matches!(report["state"].as_str(), Some("blocked"));
+    assert_eq!(output.status.code(), Some(if again { 75 } else { 0 }), "{report}");
+    report
+}
+
+/// Runs the shards one after the other until one of them commits, and gives the states and how many
+/// records were made.
+fn run_shards(bench: &Bench, stage: &StageSpec, shards: [&str; 2], arguments: &[&str]) -> (Vec<String>, u64) {
+    let (mut states, mut made) = (Vec::new(), 0);
+    for shard in shards.iter().cycle().take(10) {
+        let report = stage_run(bench, stage, &[&["--shard", *shard], arguments].concat());
+        let counts = &report["counts"];
+        made += counts["generated"].as_u64().unwrap() + counts["failed_now"].as_u64().unwrap();
+        states.push(report["state"].as_str().unwrap().to_owned());
+        if report["state"] == "done" {
+            break;
+        }
+    }
+    (states, made)
+}
+
+const ORDERS: [[&str; 2]; 2] = [["1/2", "2/2"], ["2/2", "1/2"]];
+
+/// Five summaries are three of files, one of a folder and one of a call chain: a shard must wait for
+/// what its prompts are made of.
+#[test]
+fn shards_of_summaries_give_the_undisturbed_artifact() {
+    let arguments = ["--max-records", "5"];
+    let undisturbed = before(&ENTITIES);
+    let whole = stage_run(&undisturbed, &ENTITIES, &arguments);
+    assert_eq!(whole["state"], "done");
+    for shards in ORDERS {
+        let bench = before(&ENTITIES);
+        let (states, made) = run_shards(&bench, &ENTITIES, shards, &arguments);
+        let (last, earlier) = states.split_last().unwrap();
+        assert_eq!(last, "done", "{states:?}");
+        assert!(earlier.iter().all(|state| state == "blocked" || state == "waiting"), "{states:?}");
+        assert_eq!(made, 5, "{states:?}");
+        let copies = record_copies(&bench, "summaries");
+        assert_eq!(copies.len(), 5);
+        assert!(copies.values().all(|copies| *copies == 1), "{copies:?}");
+        assert_eq!(bytes_of(&bench, "summaries"), bytes_of(&undisturbed, "summaries"), "{shards:?}");
+    }
+}
+
+#[test]
+fn shards_of_vectors_give_the_undisturbed_artifact() {
+    let undisturbed = built_bench();
+    for shards in ORDERS {
+        let bench = before(&EMBED);
+        // A limit leaves gaps, and the last shard commits them.
+        let (states, made) = run_shards(&bench, &EMBED, shards, &["--max-records", "30"]);
+        assert_eq!((states.as_slice(), made), (&["waiting".to_owned(), "done".to_owned()][..], 30));
+        let (states, _) = run_shards(&bench, &EMBED, shards, &[]);
+        assert_eq!(states, ["waiting", "done"]);
+        assert!(copies_of::<EmbeddingRecord>(&bench, "embeddings").values().all(|copies| *copies == 1));
+        assert_eq!(bytes_of(&bench, "embeddings"), bytes_of(&undisturbed, "embeddings"), "{shards:?}");
+    }
+}
+
+#[test]
+fn vectors_that_were_made_before_a_signal_are_kept() {
+    let undisturbed = built_bench();
+    let bench = before(&EMBED);
+    let folder = bench.store().join("ledger/embeddings");
+    let mut command = bench.command("almanac-embed", &["run", "--set", "embed.run.flush_records=1"]);
+    let mut child = Bench::start(&mut command);
+    wait_for("a vector", || fs_err::read_dir(&folder).is_ok_and(|mut files| files.next().is_some()));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(75));
+    let kept = copies_of::<EmbeddingRecord>(&bench, "embeddings").len() as u64;
+    let report = stage_run(&bench, &EMBED, &[]);
+    assert_eq!((report["state"].as_str(), report["counts"]["reused"].as_u64()), (Some("done"), Some(kept)));
+    assert!(report["counts"]["generated"].as_u64().unwrap() > 0, "the signal came in the middle");
+    assert_eq!(bytes_of(&bench, "embeddings"), bytes_of(&undisturbed, "embeddings"));
 }
 
 fn bytes_of(bench: &Bench, artifact: &str) -> BTreeMap<String, Vec<u8>> {

@@ -124,11 +124,13 @@ impl Bench {
     /// A command on this store, not started.
     pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary(program));
-        // The last one counts, and that is the test's own.
+        // After the subcommand, before what the test sets itself: the last one counts.
+        let (subcommand, rest) = arguments.split_at(1.min(arguments.len()));
+        command.args(subcommand);
         for assignment in SHORT_TEXTS {
             command.args(["--set", assignment]);
         }
-        command.args(arguments).arg("--store").arg(self.store()).arg("--no-progress");
+        command.args(rest).arg("--store").arg(self.store()).arg("--no-progress");
         command.env_remove("ALMANAC_STORE").env_remove("ALMANAC_CONFIG").stdin(Stdio::null());
         command
     }

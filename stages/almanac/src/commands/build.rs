@@ -1,5 +1,6 @@
 //! `almanac build`: plan, run what is stale, skip what is fresh.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -63,10 +64,12 @@ impl TextLimits {
 }
 
 /// What `--json` prints at the end.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct BuildReport {
     ran: Vec<&'static str>,
     fresh: Vec<&'static str>,
+    /// Texts that failed, of the stages that ran and have any.
+    failed: BTreeMap<&'static str, u64>,
     exit: u8,
     seconds: f64,
 }
@@ -87,7 +90,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
     let interrupted = interruption.flag();
     project.store = Some(Store::open_or_create(&project.store_folder)?);
 
-    let mut report = BuildReport { ran: Vec::new(), fresh: Vec::new(), exit: 0, seconds: 0.0 };
+    let mut report = BuildReport::default();
     for (place, stage) in PIPELINE.iter().enumerate() {
         // Planned anew for each stage: what it depends on has just been written.
         if interrupted.load(Ordering::Relaxed) {
@@ -113,6 +116,10 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
                 break;
             }
             report.ran.push(stage.name);
+            let failed = failed_texts(&project, stage.artifact)?;
+            if failed > 0 {
+                report.failed.insert(stage.name, failed);
+            }
         }
         if arguments.until.as_deref() == Some(stage.name) {
             break;
@@ -122,6 +129,13 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
     finish(global, &report);
     // The stage has told what went wrong; its exit code is this command's.
     Ok(ExitStatus::ALL.into_iter().find(|status| status.code() == report.exit).unwrap_or(ExitStatus::Bug))
+}
+
+/// Texts of the current artifact that failed.
+fn failed_texts(project: &Project, artifact: &str) -> miette::Result<u64> {
+    let Some(store) = &project.store else { return Ok(0) };
+    let current = store.read_ref(project.settings.profile(), artifact)?;
+    Ok(current.map_or(0, |current| current.failed))
 }
 
 fn announce(planned: &StagePlan) {

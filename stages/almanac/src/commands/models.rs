@@ -41,6 +41,16 @@ struct ModelLine<'a> {
     folder: String,
 }
 
+/// One model of `get` or `verify`, with `--json`.
+#[derive(Serialize)]
+struct DoneLine<'a> {
+    name: &'a str,
+    outcome: &'static str,
+    files: usize,
+    pinned: bool,
+    folder: String,
+}
+
 pub(crate) fn run(global: &GlobalArguments, arguments: &ModelsArguments) -> miette::Result<ExitStatus> {
     let settings = global.settings(&[])?;
     let models = ConfiguredModels::load(&settings)?;
@@ -48,10 +58,10 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &ModelsArguments) -> miet
         ModelsAction::List => list(global, &models),
         ModelsAction::Get { names } if names.is_empty() => {
             let defaults = [settings.section("models.llm")?, settings.section("models.embedder")?];
-            get(&models, &defaults)
+            get(global, &models, &defaults)
         }
-        ModelsAction::Get { names } => get(&models, names),
-        ModelsAction::Verify { names } => verify(&models, names),
+        ModelsAction::Get { names } => get(global, &models, names),
+        ModelsAction::Verify { names } => verify(global, &models, names),
     }
 }
 
@@ -99,7 +109,7 @@ fn list(global: &GlobalArguments, models: &ConfiguredModels) -> miette::Result<E
     Ok(ExitStatus::Done)
 }
 
-fn get(models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitStatus> {
+fn get(global: &GlobalArguments, models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitStatus> {
     let catalog: &ModelCatalog = models.catalog();
     for name in names {
         let progress = Progress::start(&format!("fetch {name}"), None, "parts");
@@ -110,16 +120,30 @@ fn get(models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitStatus
             done = now.done;
         });
         progress.finish();
-        let word = match outcome? {
-            FetchOutcome::Present => "Present",
-            FetchOutcome::Fetched => "Fetched",
+        let (word, outcome) = match outcome? {
+            FetchOutcome::Present => ("Present", "present"),
+            FetchOutcome::Fetched => ("Fetched", "fetched"),
         };
         almanac_terminal::status(word, name);
+        if global.json {
+            let entry = catalog.get(name)?;
+            almanac_terminal::data_json(&DoneLine {
+                name,
+                outcome,
+                files: entry.files.len(),
+                pinned: entry.is_pinned(),
+                folder: entry.folder(models.folder()?).to_string_lossy().into_owned(),
+            });
+        }
     }
     Ok(ExitStatus::Done)
 }
 
-fn verify(models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitStatus> {
+fn verify(
+    global: &GlobalArguments,
+    models: &ConfiguredModels,
+    names: &[String],
+) -> miette::Result<ExitStatus> {
     let catalog = models.catalog();
     let mut names = names.to_vec();
     if names.is_empty() {
@@ -132,6 +156,15 @@ fn verify(models: &ConfiguredModels, names: &[String]) -> miette::Result<ExitSta
         let pinned = files.iter().all(|file| file.pinned);
         let note = if pinned { "" } else { " (no digest is declared; see models.toml)" };
         almanac_terminal::status("Verified", format!("{name}: {} files{note}", files.len()));
+        if global.json {
+            almanac_terminal::data_json(&DoneLine {
+                name,
+                outcome: "verified",
+                files: files.len(),
+                pinned,
+                folder: catalog.get(name)?.folder(models.folder()?).to_string_lossy().into_owned(),
+            });
+        }
     }
     Ok(ExitStatus::Done)
 }
