@@ -13,7 +13,6 @@ mod directives;
 mod expressions;
 mod functions;
 mod generated;
-mod known;
 mod locals;
 mod macros;
 mod members;
@@ -24,13 +23,14 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use almanac_language::{CppSource, CppTree, Define, Grammar, MacroTable, Stop, TreeMacros, Watch};
+use almanac_language::{
+    CppSource, CppTree, Define, Grammar, KnownNames, MacroTable, Stop, TreeMacros, Watch,
+};
 use almanac_tables::{Entity, EntityKind, Language};
 use tree_sitter::Node;
 
 use crate::cpp::bodies::Body;
 use crate::cpp::comments::Comments;
-use crate::cpp::known::Known;
 use crate::cpp::scope::Scope;
 use crate::names::one_line;
 use crate::rows::{Rows, Source};
@@ -79,7 +79,7 @@ struct Extractor<'a> {
     watch: &'a Watch<'a>,
     launches: BTreeSet<usize>,
     comments: Comments<'a>,
-    known: Known,
+    known: KnownNames,
     rows: Rows,
     /// Bodies still to be walked.
     bodies: Vec<Body<'a>>,
@@ -111,7 +111,7 @@ impl<'a> Extractor<'a> {
             watch,
             launches: tree.masked.launches.iter().copied().collect(),
             comments: Comments::new(code.comments()),
-            known: Known::of(tree.tree.root_node(), source.text),
+            known: code.known_names(),
             rows: Rows::default(),
             bodies: Vec::new(),
             fields: BTreeMap::new(),

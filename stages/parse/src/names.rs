@@ -1,10 +1,17 @@
 //! Names and signatures as text.
 
+use std::borrow::Cow;
+
 /// Code on one line: comments gone, runs of spaces made one, none inside brackets' edges, before
 /// commas or around `::`.
 pub(crate) fn one_line(text: &str) -> String {
+    // Most texts are a name or a type that is on one line already.
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
-    let mut chars = without_comments(text).chars().collect::<Vec<_>>().into_iter().peekable();
+    let code = without_comments(text);
+    let mut chars = code.chars().peekable();
     let mut space = false;
     let mut quote = None;
     while let Some(c) = chars.next() {
@@ -41,9 +48,10 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Text with C comments replaced by a space.
-fn without_comments(text: &str) -> String {
-    if !text.contains("//") && !text.contains("/*") {
-        return text.to_owned();
+fn without_comments(text: &str) -> Cow<'_, str> {
+    let has_comment = text.as_bytes().windows(2).any(|pair| matches!(pair, b"//" | b"/*"));
+    if !has_comment {
+        return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -53,7 +61,7 @@ fn without_comments(text: &str) -> String {
         at = end;
     }
     out.push_str(&text[at..]);
-    out
+    Cow::Owned(out)
 }
 
 /// Words that say how something is declared, not what type it has.

@@ -6,14 +6,15 @@ use tree_sitter::{Node, Tree, TreeCursor};
 
 use crate::branches::Branches;
 use crate::defines::{Define, defines_of};
+use crate::grammar::parse_around;
 use crate::lexer::TokenKind;
 use crate::macros::is_capitals;
 use crate::mask::{Masked, mask};
 use crate::scan::{DirectiveKind, Scan};
-use crate::{Grammar, Stop, TreeMacros, Watch, parse};
+use crate::{Grammar, KnownNames, Stop, TreeMacros, Watch};
 
-/// Names tried one by one when masking all suspects of a file at once does not help.
-const SUSPECTS_TRIED: usize = 8;
+/// One error in this many bytes is reason to try another way to read a text.
+const DOUBTFUL: u64 = 2000;
 
 /// A syntax tree with the bytes it was made from.
 #[derive(Debug)]
@@ -58,6 +59,11 @@ impl<'a> CppSource<'a> {
         defines_of(self.text, &self.scan)
     }
 
+    /// Names that the text tells to be classes or namespaces.
+    pub fn known_names(&self) -> KnownNames {
+        KnownNames::of(self.text, &self.scan.code)
+    }
+
     /// Byte ranges of the `#include` lines.
     pub fn includes(&self) -> impl Iterator<Item = (usize, usize)> {
         let includes = self.scan.directives.iter().filter(|one| one.kind == DirectiveKind::Include);
@@ -75,15 +81,18 @@ impl<'a> CppSource<'a> {
     }
 
     /// Parses the text with the branches of a round. The masked tree is kept only where it has fewer
-    /// errors and no fewer functions than the plain one; without any error it needs no comparison.
+    /// errors and no fewer functions than the plain one; with hardly any error it needs no comparison.
     pub fn parse(&self, grammar: Grammar, round: usize, watch: &Watch<'_>) -> Result<CppTree, Stop> {
         watch.check_nesting(self.text.as_bytes())?;
-        let masked = self.masked(round, &BTreeSet::new());
-        let mut best = Attempt::new(grammar, masked, watch)?;
-        if best.score.errors > 0 {
-            best = self.learn(best, grammar, round, watch)?;
+        let mut best = Attempt::new(grammar, self.masked(round, &BTreeSet::new()), watch)?;
+        if self.is_doubtful(&best) {
+            // Names that look like macros around errors are masked, too, if that helps.
+            let suspects = self.suspects(&best.tree);
+            if !suspects.is_empty() {
+                best = best.or_better(Attempt::new(grammar, self.masked(round, &suspects), watch)?, 0);
+            }
         }
-        if best.score.errors > 0 && round == 0 {
+        if round == 0 && self.is_doubtful(&best) {
             let plain = Attempt::new(grammar, Masked::plain(self.text.as_bytes()), watch)?;
             best = plain.or_better(best, self.functions_elsewhere(grammar, watch)?);
         }
@@ -91,50 +100,26 @@ impl<'a> CppSource<'a> {
         Ok(CppTree { tree, masked, score })
     }
 
+    /// Whether a tree has more errors than a line of a long file.
+    fn is_doubtful(&self, attempt: &Attempt) -> bool {
+        attempt.score.errors * DOUBTFUL > self.text.len() as u64
+    }
+
     /// Functions whose bodies begin in branches of later rounds.
     fn functions_elsewhere(&self, grammar: Grammar, watch: &Watch<'_>) -> Result<usize, Stop> {
         let mut count = 0;
         for round in 1..self.rounds() {
-            let bytes = self.masked(round, &BTreeSet::new()).bytes;
-            let tree = parse(grammar, &bytes, watch)?;
+            let masked = self.masked(round, &BTreeSet::new());
+            let tree = parse_around(grammar, &masked.bytes, &masked.hidden, watch)?;
             let fresh = self.fresh(round);
             let is_fresh = |at: &usize| fresh.iter().any(|(start, end)| (*start..*end).contains(at));
-            count += functions(&tree, &bytes).into_iter().filter(|at| is_fresh(at)).count();
+            count += functions(&tree, &masked.bytes).into_iter().filter(|at| is_fresh(at)).count();
         }
         Ok(count)
     }
 
     fn masked(&self, round: usize, learned: &BTreeSet<String>) -> Masked {
         mask(self.text.as_bytes(), &self.scan, &self.branches, round, self.macros, learned)
-    }
-
-    /// Masks names that look like macros around errors, all at once or else one by one.
-    fn learn(
-        &self,
-        mut best: Attempt,
-        grammar: Grammar,
-        round: usize,
-        watch: &Watch<'_>,
-    ) -> Result<Attempt, Stop> {
-        let suspects = self.suspects(&best.tree);
-        if suspects.is_empty() {
-            return Ok(best);
-        }
-        let before = best.score.errors;
-        best = best.or_better(Attempt::new(grammar, self.masked(round, &suspects), watch)?, 0);
-        if best.score.errors < before || suspects.len() == 1 {
-            return Ok(best);
-        }
-        let mut learned = BTreeSet::new();
-        for name in suspects.into_iter().take(SUSPECTS_TRIED) {
-            let before = best.score.errors;
-            learned.insert(name.clone());
-            best = best.or_better(Attempt::new(grammar, self.masked(round, &learned), watch)?, 0);
-            if best.score.errors == before {
-                learned.remove(&name);
-            }
-        }
-        Ok(best)
     }
 
     /// Names in capitals on the lines where errors begin and end.
@@ -216,7 +201,7 @@ struct Attempt {
 
 impl Attempt {
     fn new(grammar: Grammar, masked: Masked, watch: &Watch<'_>) -> Result<Self, Stop> {
-        let tree = parse(grammar, &masked.bytes, watch)?;
+        let tree = parse_around(grammar, &masked.bytes, &masked.hidden, watch)?;
         let score = Score::of(&tree);
         Ok(Self { tree, masked, score })
     }

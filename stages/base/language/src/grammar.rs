@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tree_sitter::{ParseOptions, Parser, Tree};
+use tree_sitter::{ParseOptions, Parser, Point, Range, Tree};
 
 /// A grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,12 +124,24 @@ thread_local! {
 
 /// Parses `source` with the calling thread's parser.
 pub fn parse(grammar: Grammar, source: &[u8], watch: &Watch<'_>) -> Result<Tree, Stop> {
+    parse_around(grammar, source, &[], watch)
+}
+
+/// Parses `source` without the bytes of some ranges, which are in order and apart: the parser does
+/// not even look at them.
+pub(crate) fn parse_around(
+    grammar: Grammar,
+    source: &[u8],
+    hidden: &[(usize, usize)],
+    watch: &Watch<'_>,
+) -> Result<Tree, Stop> {
     watch.check_nesting(source)?;
     PARSERS.with_borrow_mut(|parsers| {
         let parser = parsers.entry(grammar).or_default();
         if parser.language().is_none() {
             parser.set_language(&grammar.language()).map_err(|_| Stop::Grammar)?;
         }
+        parser.set_included_ranges(&ranges_around(source, hidden)).map_err(|_| Stop::Grammar)?;
         let mut progress = |_: &tree_sitter::ParseState| match watch.look() {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -144,6 +156,47 @@ pub fn parse(grammar: Grammar, source: &[u8], watch: &Watch<'_>) -> Result<Tree,
             watch.look().err().unwrap_or(Stop::Grammar)
         })
     })
+}
+
+/// What is left of a source without the hidden ranges; nothing where nothing is hidden.
+fn ranges_around(source: &[u8], hidden: &[(usize, usize)]) -> Vec<Range> {
+    if hidden.is_empty() {
+        return Vec::new();
+    }
+    let mut ranges = Vec::with_capacity(hidden.len() + 1);
+    let mut place = Place::default();
+    for (start, end) in hidden.iter().copied().chain([(source.len(), source.len())]) {
+        let (start_byte, start_point) = (place.byte, place.point());
+        place.advance(source, start);
+        if start > start_byte {
+            let end_point = place.point();
+            ranges.push(Range { start_byte, end_byte: start, start_point, end_point });
+        }
+        place.advance(source, end);
+    }
+    ranges
+}
+
+/// A byte with its line and column.
+#[derive(Default)]
+struct Place {
+    byte: usize,
+    row: usize,
+    line_start: usize,
+}
+
+impl Place {
+    fn advance(&mut self, source: &[u8], to: usize) {
+        for at in memchr::memchr_iter(b'\n', &source[self.byte..to]) {
+            self.row += 1;
+            self.line_start = self.byte + at + 1;
+        }
+        self.byte = to;
+    }
+
+    fn point(&self) -> Point {
+        Point { row: self.row, column: self.byte - self.line_start }
+    }
 }
 
 /// Depth of `( [ {` inside each other, brackets in strings and comments included: an upper bound.

@@ -38,6 +38,8 @@ pub struct Masked {
     pub annotations: Vec<(usize, usize)>,
     /// First byte of each explicit instantiation, the words before its declaration left out.
     pub instantiations: Vec<usize>,
+    /// Ranges without code, in order: comments, directives, branches not read.
+    pub(crate) hidden: Vec<(usize, usize)>,
 }
 
 impl Masked {
@@ -47,7 +49,40 @@ impl Masked {
     }
 }
 
+/// Ranges that are hidden from the grammar; each costs it a little with every token.
+const HIDDEN: usize = 300;
+/// Bytes below which hiding a range is not worth it.
+const SHORTEST_HIDDEN: usize = 16;
+
 impl Masked {
+    /// Hides what holds no code. A space stays in its place, so that what stands around it is not
+    /// read as one word.
+    fn hide(&mut self, scan: &Scan, dropped: &[(usize, usize)]) {
+        let mut ranges: Vec<(usize, usize)> = scan.comments.clone();
+        ranges.extend(scan.directives.iter().map(|directive| (directive.start, directive.end)));
+        ranges.extend_from_slice(dropped);
+        ranges.sort_unstable();
+        ranges.dedup_by(|next, range| {
+            let meets = next.0 <= range.1;
+            if meets {
+                range.1 = range.1.max(next.1);
+            }
+            meets
+        });
+        ranges.retain(|(start, end)| end - start >= SHORTEST_HIDDEN);
+        if ranges.len() > HIDDEN {
+            let mut lengths: Vec<usize> = ranges.iter().map(|(start, end)| end - start).collect();
+            lengths.sort_unstable_by(|a, b| b.cmp(a));
+            let least = lengths[HIDDEN];
+            ranges.retain(|(start, end)| end - start > least);
+        }
+        for (start, _) in &mut ranges {
+            self.bytes[*start] = b' ';
+            *start += 1;
+        }
+        self.hidden = ranges;
+    }
+
     fn drop_range(&mut self, start: usize, end: usize) {
         overwrite(&mut self.bytes, start, end);
         overwrite(&mut self.text, start, end);
@@ -77,7 +112,9 @@ pub(crate) fn mask(
     while at < masker.tokens.len() {
         at = masker.visit(at).max(at + 1);
     }
-    masker.out
+    let mut out = masker.out;
+    out.hide(scan, &dropped);
+    out
 }
 
 /// Spaces over a range, line breaks kept.

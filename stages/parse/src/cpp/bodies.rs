@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use almanac_language::{Field, Fields};
 use almanac_tables::{EntityKind, Local, ReferenceKind};
 use tree_sitter::Node;
 
@@ -114,8 +115,8 @@ impl<'a> Extractor<'a> {
                     frame.lambda_end = frame.lambda_end.max(node.end_byte());
                 }
                 self.declare_parameters(node, frame, block);
-                next.extend(node.child_by_field_name("captures"));
-                next.extend(node.child_by_field_name("body"));
+                next.extend(node.field(Field::Captures));
+                next.extend(node.field(Field::Body));
             }
             "lambda_capture_initializer" => self.capture(node, frame, block, next),
             "return_statement" => {
@@ -177,23 +178,22 @@ impl<'a> Extractor<'a> {
         block: usize,
         next: &mut Vec<Node<'a>>,
     ) {
-        let written = node.child_by_field_name("type");
-        if let Some(specifier) = written.filter(|node| node.child_by_field_name("body").is_some()) {
+        let written = node.field(Field::Type);
+        if let Some(specifier) = written.filter(|node| node.field(Field::Body).is_some()) {
             self.local_type(specifier, frame);
         } else if let Some(written) = written
             && frame.named.insert(self.text(written).to_owned())
         {
             self.mention(written, frame.owner, &frame.scope);
         }
-        let mut cursor = node.walk();
-        let declarators: Vec<Node<'a>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let declarators = node.fields(Field::Declarator);
         let Some(first) = declarators.first().copied() else { return };
         let head = type_of_head(self.clean_slice(node.start_byte(), first.start_byte()));
         // `if (auto p = f())` has the value beside the declarator.
-        let condition = node.child_by_field_name("value");
+        let condition = node.field(Field::Value);
         for declarator in declarators {
             let Some(mut declared) = self.declared(declarator) else {
-                let value = declarator.child_by_field_name("value").or(condition);
+                let value = declarator.field(Field::Value).or(condition);
                 self.declare_bindings(declarator, value, frame, block);
                 next.extend(value);
                 continue;
@@ -274,7 +274,7 @@ impl<'a> Extractor<'a> {
                         self.appears(frame, Appears { name, type_text: String::new(), value, range });
                     }
                 }
-                "init_declarator" => stack.extend(node.child_by_field_name("declarator")),
+                "init_declarator" => stack.extend(node.field(Field::Declarator)),
                 "reference_declarator" => stack.extend(named(node)),
                 _ => {}
             }
@@ -289,7 +289,7 @@ impl<'a> Extractor<'a> {
         frame: &mut Frame,
         block: usize,
     ) {
-        let list = lambda.child_by_field_name("declarator").and_then(parameter_list);
+        let list = lambda.field(Field::Declarator).and_then(parameter_list);
         let count = list.map_or(0, |list| named(list).len()) as u32;
         frame.locals.declare_lambda(&declared.name, count, node.end_byte(), block);
         let Some(owner) = frame.owner else { return };
@@ -308,18 +308,17 @@ impl<'a> Extractor<'a> {
 
     /// `for (auto& x : xs)`.
     fn loop_over(&mut self, node: Node<'a>, frame: &mut Frame, block: usize, next: &mut Vec<Node<'a>>) {
-        let right = node.child_by_field_name("right");
+        let right = node.field(Field::Right);
         next.extend(right);
-        next.extend(node.child_by_field_name("body"));
-        let Some(declarator) = node.child_by_field_name("declarator") else { return };
+        next.extend(node.field(Field::Body));
+        let Some(declarator) = node.field(Field::Declarator) else { return };
         let element =
             right.map_or_else(|| "?".to_owned(), |right| format!("operator each({})", self.form(right)));
         let Some(declared) = self.declared(declarator) else {
             self.bindings_of(declarator, &element, frame, block);
             return;
         };
-        let first =
-            node.child_by_field_name("type").map_or(declarator.start_byte(), |node| node.start_byte());
+        let first = node.field(Field::Type).map_or(declarator.start_byte(), |node| node.start_byte());
         let head = type_of_head(self.clean_slice(first, declared.node.start_byte()));
         let (type_text, value) =
             if is_deduced(&head) { (String::new(), element) } else { (head, String::new()) };
@@ -329,8 +328,8 @@ impl<'a> Extractor<'a> {
 
     fn declare_parameters(&mut self, node: Node<'a>, frame: &mut Frame, block: usize) {
         let list = match node.kind() {
-            "catch_clause" => node.child_by_field_name("parameters"),
-            _ => node.child_by_field_name("declarator").and_then(parameter_list),
+            "catch_clause" => node.field(Field::Parameters),
+            _ => node.field(Field::Declarator).and_then(parameter_list),
         };
         let Some(list) = list else { return };
         for (at, (name, type_text)) in self.parameter_types(list).into_iter().enumerate() {
@@ -343,8 +342,8 @@ impl<'a> Extractor<'a> {
 
     /// `[x = f()]`.
     fn capture(&mut self, node: Node<'a>, frame: &mut Frame, block: usize, next: &mut Vec<Node<'a>>) {
-        let right = node.child_by_field_name("right");
-        if let (Some(left), Some(right)) = (node.child_by_field_name("left"), right) {
+        let right = node.field(Field::Right);
+        if let (Some(left), Some(right)) = (node.field(Field::Left), right) {
             let value = self.form(right);
             let (name, range) = (self.text(left), (node.end_byte(), block));
             self.appears(frame, Appears { name, type_text: String::new(), value, range });
@@ -366,8 +365,8 @@ impl<'a> Extractor<'a> {
 
     /// `using V = Vector<T>;` and `typedef Vector<T> V;` inside a function.
     fn local_alias(&mut self, node: Node<'a>, frame: &mut Frame, block: usize) {
-        let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("declarator"));
-        let (Some(name), Some(target)) = (name, node.child_by_field_name("type")) else { return };
+        let name = node.field(Field::Name).or_else(|| node.field(Field::Declarator));
+        let (Some(name), Some(target)) = (name, node.field(Field::Type)) else { return };
         if frame.named.insert(self.text(target).to_owned()) {
             self.mention(target, frame.owner, &frame.scope);
         }

@@ -1,5 +1,6 @@
 //! Calls, launches, constructions and operators, with what they are made on as an expression.
 
+use almanac_language::{Field, Fields};
 use almanac_tables::{Reference, ReferenceKind};
 use tree_sitter::Node;
 
@@ -27,11 +28,11 @@ const LONGEST_CHAIN: usize = 32;
 
 impl<'a> Extractor<'a> {
     pub(crate) fn call(&mut self, node: Node<'a>, frame: &mut Frame, next: &mut Vec<Node<'a>>) {
-        let Some(function) = node.child_by_field_name("function") else {
+        let Some(function) = node.field(Field::Function) else {
             next.extend(named(node));
             return;
         };
-        let arguments = node.child_by_field_name("arguments");
+        let arguments = node.field(Field::Arguments);
         let list = arguments.map(arguments_of).unwrap_or_default();
         next.extend(callee_parts(function));
         next.extend(list.iter().copied());
@@ -45,13 +46,13 @@ impl<'a> Extractor<'a> {
         }
         self.rows.refer(frame.owner, reference);
         for argument in list {
-            self.handed_over(argument, is_launch && !is_kernel, frame);
+            self.handed_over(argument, frame);
         }
     }
 
     /// `Foo x(f(a))` read as a function that takes a function: `f(a)` is a call.
     pub(crate) fn misread_call(&mut self, node: Node<'a>, frame: &Frame, next: &mut Vec<Node<'a>>) {
-        let (Some(function), Some(list)) = (node.child_by_field_name("type"), misread_arguments(node)) else {
+        let (Some(function), Some(list)) = (node.field(Field::Type), misread_arguments(node)) else {
             return;
         };
         let Some(name) = self.last_name(function) else { return };
@@ -68,9 +69,7 @@ impl<'a> Extractor<'a> {
     /// The callee of a call expression; `None` for a lambda called on the spot and for casts.
     fn callee(&self, function: Node<'a>) -> Option<Reference> {
         let (name_node, receiver) = match function.kind() {
-            "field_expression" => {
-                (function.child_by_field_name("field")?, function.child_by_field_name("argument"))
-            }
+            "field_expression" => (function.field(Field::Field)?, function.field(Field::Argument)),
             "identifier" | "qualified_identifier" | "template_function" | "dependent_name" => {
                 (function, None)
             }
@@ -110,8 +109,8 @@ impl<'a> Extractor<'a> {
         self.table.is_launcher(name) && (is_parallel || arguments.iter().any(runs))
     }
 
-    /// A local lambda handed over is called; an object handed to a launcher has its `operator()` called.
-    fn handed_over(&mut self, argument: Node<'a>, is_launch: bool, frame: &Frame) {
+    /// A local lambda handed over is called.
+    fn handed_over(&mut self, argument: Node<'a>, frame: &Frame) {
         let at = argument.start_byte();
         if argument.kind() == "identifier"
             && let text = self.text(argument)
@@ -120,28 +119,18 @@ impl<'a> Extractor<'a> {
             let mut call = self.source.reference(ReferenceKind::Call, text, text, at);
             call.arguments = count;
             self.rows.refer(frame.owner, call);
-            return;
-        }
-        let may_be_object = matches!(
-            argument.kind(),
-            "identifier" | "pointer_expression" | "call_expression" | "compound_literal_expression"
-        );
-        if is_launch && may_be_object && self.may_be_object(argument, frame) {
-            let mut reference = self.operator_on("operator()", "operator()", argument, at);
-            reference.arguments = 1;
-            self.rows.refer(frame.owner, reference);
         }
     }
 
     /// `new Foo(a)` and `Foo{a}`.
     pub(crate) fn construction(&mut self, node: Node<'a>, frame: &mut Frame, next: &mut Vec<Node<'a>>) {
-        let list = node.child_by_field_name("arguments").or_else(|| node.child_by_field_name("value"));
-        if let Some(written) = node.child_by_field_name("type") {
+        let list = node.field(Field::Arguments).or_else(|| node.field(Field::Value));
+        if let Some(written) = node.field(Field::Type) {
             let arguments = list.map(arguments_of).unwrap_or_default();
             self.constructor_call(written, &arguments, frame.owner);
         }
         next.extend(list);
-        next.extend(node.child_by_field_name("placement"));
+        next.extend(node.field(Field::Placement));
     }
 
     /// An object of a written type is made from arguments.
@@ -173,7 +162,7 @@ impl<'a> Extractor<'a> {
         if !operands.iter().any(|operand| self.may_be_object(*operand, frame)) {
             return;
         }
-        let (symbol, at) = match node.child_by_field_name("operator") {
+        let (symbol, at) = match node.field(Field::Operator) {
             Some(operator) => (self.text(operator), operator.start_byte()),
             None => ("[]", operands[0].end_byte()),
         };
@@ -190,20 +179,20 @@ impl<'a> Extractor<'a> {
 
     /// What an operator that a class may define works on; `None` for the others.
     fn operands(&self, node: Node<'a>) -> Option<Vec<Node<'a>>> {
-        let operator = node.child_by_field_name("operator").map_or("", |node| self.text(node));
-        let fields: &[&str] = match node.kind() {
+        let operator = node.field(Field::Operator).map_or("", |node| self.text(node));
+        let fields: &[Field] = match node.kind() {
             _ if matches!(operator, "&&" | "||" | "and" | "or" | "not") => return None,
             "pointer_expression" if operator == "&" => return None,
-            "binary_expression" | "assignment_expression" => &["left", "right"],
-            "unary_expression" | "pointer_expression" | "update_expression" => &["argument"],
+            "binary_expression" | "assignment_expression" => &[Field::Left, Field::Right],
+            "unary_expression" | "pointer_expression" | "update_expression" => &[Field::Argument],
             "subscript_expression" => {
-                let object = node.child_by_field_name("argument")?;
-                let indices = node.child_by_field_name("indices").map(arguments_of).unwrap_or_default();
+                let object = node.field(Field::Argument)?;
+                let indices = node.field(Field::Indices).map(arguments_of).unwrap_or_default();
                 return Some(std::iter::once(object).chain(indices).collect());
             }
             _ => return None,
         };
-        fields.iter().map(|field| node.child_by_field_name(field)).collect()
+        fields.iter().map(|field| node.field(*field)).collect()
     }
 
     /// Whether an expression may be an object of a class: what is certainly a number, a pointer or a
@@ -211,7 +200,7 @@ impl<'a> Extractor<'a> {
     pub(crate) fn may_be_object(&self, node: Node<'a>, frame: &Frame) -> bool {
         let mut node = node;
         for _ in 0..LONGEST_CHAIN {
-            let operator = node.child_by_field_name("operator").map_or("", |node| self.text(node));
+            let operator = node.field(Field::Operator).map_or("", |node| self.text(node));
             let inner = match node.kind() {
                 "number_literal"
                 | "string_literal"
@@ -230,31 +219,31 @@ impl<'a> Extractor<'a> {
                 "identifier" => return self.name_may_be_object(node, frame),
                 "field_expression" => return self.field_may_be_object(node, frame),
                 "cast_expression" => {
-                    let text = node.child_by_field_name("type").map_or("", |node| self.text(node));
+                    let text = node.field(Field::Type).map_or("", |node| self.text(node));
                     return type_may_be_object(text, frame);
                 }
                 "call_expression" => {
-                    let function = node.child_by_field_name("function");
+                    let function = node.field(Field::Function);
                     return function.is_none_or(|function| self.call_may_give_object(function, frame));
                 }
                 "binary_expression" => match operator {
                     "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "and" | "or" => return false,
                     _ => {
-                        let right = node.child_by_field_name("right");
+                        let right = node.field(Field::Right);
                         if right.is_some_and(|right| !is_deep(right) && self.may_be_object(right, frame)) {
                             return true;
                         }
-                        node.child_by_field_name("left")
+                        node.field(Field::Left)
                     }
                 },
                 "unary_expression" if operator == "!" => return false,
                 "pointer_expression" if operator == "&" => return false,
-                "unary_expression" | "update_expression" => node.child_by_field_name("argument"),
-                "assignment_expression" => node.child_by_field_name("left"),
-                "conditional_expression" => node.child_by_field_name("consequence"),
+                "unary_expression" | "update_expression" => node.field(Field::Argument),
+                "assignment_expression" => node.field(Field::Left),
+                "conditional_expression" => node.field(Field::Consequence),
                 "parenthesized_expression" => named(node).into_iter().find(|child| child.kind() != "comment"),
                 "subscript_expression" | "pointer_expression" => {
-                    let argument = node.child_by_field_name("argument");
+                    let argument = node.field(Field::Argument);
                     match argument.filter(|argument| argument.kind() == "identifier") {
                         Some(name) => return self.element_may_be_object(name, frame),
                         None => return true,
@@ -288,8 +277,8 @@ impl<'a> Extractor<'a> {
     }
 
     fn field_may_be_object(&self, node: Node<'a>, frame: &Frame) -> bool {
-        let is_own = node.child_by_field_name("argument").is_some_and(|object| object.kind() == "this");
-        let field = node.child_by_field_name("field").filter(|_| is_own);
+        let is_own = node.field(Field::Argument).is_some_and(|object| object.kind() == "this");
+        let field = node.field(Field::Field).filter(|_| is_own);
         field.is_none_or(|field| self.field_is_object(self.text(field), frame))
     }
 
@@ -308,7 +297,7 @@ impl<'a> Extractor<'a> {
         }
         let is_cast = function.kind() == "template_function"
             && self.last_name(function).is_some_and(|name| name.ends_with("_cast"));
-        let Some(list) = function.child_by_field_name("arguments").filter(|_| is_cast) else { return true };
+        let Some(list) = function.field(Field::Arguments).filter(|_| is_cast) else { return true };
         let text = self.text(list).trim_start_matches('<').trim_end_matches('>');
         type_may_be_object(text, frame)
     }
@@ -365,9 +354,9 @@ fn type_may_be_object(text: &str, frame: &Frame) -> bool {
 
 /// Arguments of a call that was read as the type of a parameter.
 pub(crate) fn misread_arguments(node: Node<'_>) -> Option<Node<'_>> {
-    let declarator = node.child_by_field_name("declarator")?;
+    let declarator = node.field(Field::Declarator)?;
     let is_call = declarator.kind() == "abstract_function_declarator";
-    declarator.child_by_field_name("parameters").filter(|_| is_call)
+    declarator.field(Field::Parameters).filter(|_| is_call)
 }
 
 /// Arguments without comments.
@@ -378,7 +367,7 @@ pub(crate) fn arguments_of(list: Node<'_>) -> Vec<Node<'_>> {
 /// What of a callee may hold further calls: the receiver, or a lambda called on the spot.
 fn callee_parts(function: Node<'_>) -> Option<Node<'_>> {
     match function.kind() {
-        "field_expression" => function.child_by_field_name("argument"),
+        "field_expression" => function.field(Field::Argument),
         "identifier" | "qualified_identifier" | "template_function" | "dependent_name" => None,
         _ => Some(function),
     }

@@ -1,5 +1,6 @@
 //! Walks declarations: what stands at namespace and class level.
 
+use almanac_language::{Field, Fields};
 use almanac_tables::{Access, EntityKind};
 use tree_sitter::Node;
 
@@ -109,9 +110,9 @@ impl<'a> Extractor<'a> {
     }
 
     fn namespace(&mut self, node: Node<'a>, scope: &Scope, depth: usize) {
-        let Some(body) = node.child_by_field_name("body") else { return };
+        let Some(body) = node.field(Field::Body) else { return };
         let names: Vec<String> = node
-            .child_by_field_name("name")
+            .field(Field::Name)
             .map(|name| {
                 self.text(name)
                     .split("::")
@@ -136,7 +137,7 @@ impl<'a> Extractor<'a> {
     }
 
     fn namespace_alias(&mut self, node: Node<'a>, scope: &Scope) {
-        let Some(name) = node.child_by_field_name("name") else { return };
+        let Some(name) = node.field(Field::Name) else { return };
         let mut entity =
             self.entity(EntityKind::Alias, self.text(name), (node.start_byte(), node.end_byte()), scope);
         entity.signature =
@@ -146,7 +147,7 @@ impl<'a> Extractor<'a> {
 
     fn template(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
         let mut templates = item.templates.clone();
-        templates.extend(item.node.child_by_field_name("parameters"));
+        templates.extend(item.node.field(Field::Parameters));
         let names = templates.last().map(|list| self.template_names(*list)).unwrap_or_default();
         let scope = scope.with_templates(names);
         for node in named(item.node) {
@@ -167,8 +168,7 @@ impl<'a> Extractor<'a> {
                     "template_template_parameter_declaration" => named(parameter).pop()?,
                     _ => parameter,
                 };
-                let name =
-                    inner.child_by_field_name("name").or_else(|| inner.child_by_field_name("declarator"));
+                let name = inner.field(Field::Name).or_else(|| inner.field(Field::Declarator));
                 let name =
                     name.or_else(|| named(inner).into_iter().find(|n| n.kind() == "type_identifier"))?;
                 let text = self.text(name);
@@ -178,7 +178,7 @@ impl<'a> Extractor<'a> {
     }
 
     fn linkage(&mut self, node: Node<'a>, scope: &Scope, depth: usize) {
-        let Some(body) = node.child_by_field_name("body") else { return };
+        let Some(body) = node.field(Field::Body) else { return };
         if body.kind() == "declaration_list" {
             self.children(body, &scope.with_c_linkage(), depth);
         } else {
@@ -189,8 +189,8 @@ impl<'a> Extractor<'a> {
 
     /// `template class A<int>;` names the class it is made of.
     fn instantiation(&mut self, node: Node<'a>, scope: &Scope) {
-        let specifier = node.child_by_field_name("type").unwrap_or(node);
-        if let Some(name) = specifier.child_by_field_name("name") {
+        let specifier = node.field(Field::Type).unwrap_or(node);
+        if let Some(name) = specifier.field(Field::Name) {
             self.mention(name, scope.owner, scope);
         }
     }
@@ -206,7 +206,7 @@ impl<'a> Extractor<'a> {
                     self.declaration(&inner, &outside, depth + 1);
                 }
                 "class_specifier" | "struct_specifier" | "union_specifier" => {
-                    if let Some(name) = node.child_by_field_name("name") {
+                    if let Some(name) = node.field(Field::Name) {
                         self.mention(name, scope.owner, scope);
                     }
                 }
@@ -221,11 +221,10 @@ impl<'a> Extractor<'a> {
     /// `int a, f(int);`, a member, or a class with a variable of its type.
     fn variables_and_functions(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
         let node = item.node;
-        if let Some(specifier) = node.child_by_field_name("type") {
+        if let Some(specifier) = node.field(Field::Type) {
             self.type_inside(specifier, item, scope, depth);
         }
-        let mut cursor = node.walk();
-        let declarators: Vec<Node<'a>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let declarators = node.fields(Field::Declarator);
         let Some(first) = declarators.first().copied() else { return };
         for declarator in declarators {
             let Some(declared) = self.declared(declarator) else { continue };
@@ -238,7 +237,7 @@ impl<'a> Extractor<'a> {
 
     /// A class or enumeration defined where its type is used.
     fn type_inside(&mut self, specifier: Node<'a>, item: &Item<'a>, scope: &Scope, depth: usize) {
-        if specifier.child_by_field_name("body").is_none() {
+        if specifier.field(Field::Body).is_none() {
             return;
         }
         let inner = Item { node: specifier, end: specifier.end_byte(), ..item.clone() };
@@ -252,11 +251,11 @@ impl<'a> Extractor<'a> {
     }
 
     fn alias(&mut self, item: &Item<'a>, scope: &Scope) {
-        let Some(name) = item.node.child_by_field_name("name") else { return };
+        let Some(name) = item.node.field(Field::Name) else { return };
         let mut entity = self.entity(EntityKind::Alias, self.text(name), item.range(), scope);
         entity.signature = self.head(item, item.node.end_byte());
         entity.template_parameters = self.template_text(item);
-        let target = item.node.child_by_field_name("type");
+        let target = item.node.field(Field::Type);
         entity.return_type =
             target.map(|node| self.seen_line(node.start_byte(), node.end_byte())).unwrap_or_default();
         let at = self.rows.push(entity);
@@ -267,14 +266,13 @@ impl<'a> Extractor<'a> {
 
     fn typedef(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
         let node = item.node;
-        let mut cursor = node.walk();
-        let declarators: Vec<Node<'a>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let declarators = node.fields(Field::Declarator);
         let first = declarators.first().and_then(|declarator| self.declared(*declarator));
-        if let Some(specifier) = node.child_by_field_name("type")
-            && specifier.child_by_field_name("body").is_some()
+        if let Some(specifier) = node.field(Field::Type)
+            && specifier.field(Field::Body).is_some()
         {
             // `typedef struct { ... } Name;` is the C way to name a class.
-            let unnamed = specifier.child_by_field_name("name").is_none();
+            let unnamed = specifier.field(Field::Name).is_none();
             let name = first.filter(|_| unnamed).map(|declared| declared.name);
             let inner = Item { node: specifier, ..item.clone() };
             if specifier.kind() == "enum_specifier" {
@@ -292,14 +290,14 @@ impl<'a> Extractor<'a> {
             entity.signature = shortened(&self.head(item, node.end_byte()), 4 * VALUE_SHOWN);
             entity.return_type = type_of_head(&self.seen_line(node.start_byte(), declarator.start_byte()));
             let at = self.rows.push(entity);
-            if let Some(target) = node.child_by_field_name("type") {
+            if let Some(target) = node.field(Field::Type) {
                 self.mention(target, Some(at), scope);
             }
         }
     }
 
     fn concept(&mut self, item: &Item<'a>, scope: &Scope) {
-        let Some(name) = item.node.child_by_field_name("name") else { return };
+        let Some(name) = item.node.field(Field::Name) else { return };
         let mut entity = self.entity(EntityKind::Concept, self.text(name), item.range(), scope);
         entity.signature = self.head(item, name.end_byte());
         entity.template_parameters = self.template_text(item);

@@ -1,5 +1,6 @@
 //! Declarators: the name inside and what is declared.
 
+use almanac_language::{Field, Fields};
 use tree_sitter::Node;
 
 use crate::cpp::{Extractor, named};
@@ -40,16 +41,16 @@ impl<'a> Extractor<'a> {
             match node.kind() {
                 "function_declarator" => {
                     function = Some(node);
-                    node = node.child_by_field_name("declarator")?;
+                    node = node.field(Field::Declarator)?;
                 }
                 "init_declarator" => {
-                    value = node.child_by_field_name("value");
-                    node = node.child_by_field_name("declarator")?;
+                    value = node.field(Field::Value);
+                    node = node.field(Field::Declarator)?;
                 }
                 "pointer_declarator" | "array_declarator" => {
                     // A pointer to a function is no function.
                     function = None;
-                    node = node.child_by_field_name("declarator")?;
+                    node = node.field(Field::Declarator)?;
                 }
                 "reference_declarator" | "attributed_declarator" | "variadic_declarator" => {
                     function = None;
@@ -80,10 +81,10 @@ impl<'a> Extractor<'a> {
         let mut qualifier = Vec::new();
         let mut last = node;
         while last.kind() == "qualified_identifier" {
-            if let Some(scope) = last.child_by_field_name("scope") {
+            if let Some(scope) = last.field(Field::Scope) {
                 qualifier.push(self.component(scope));
             }
-            match last.child_by_field_name("name") {
+            match last.field(Field::Name) {
                 Some(name) => last = name,
                 None => break,
             }
@@ -97,8 +98,8 @@ impl<'a> Extractor<'a> {
         } else {
             node
         };
-        let name = node.child_by_field_name("name").unwrap_or(node);
-        let arguments = node.child_by_field_name("arguments");
+        let name = node.field(Field::Name).unwrap_or(node);
+        let arguments = node.field(Field::Arguments);
         Component {
             name: self.text(name).trim().to_owned(),
             arguments: arguments.map(|node| self.text(node).to_owned()).unwrap_or_default(),
@@ -124,7 +125,7 @@ impl<'a> Extractor<'a> {
                 Some(crate::names::one_line(text))
             }
             "template_function" | "template_method" | "template_type" => {
-                self.last_name(node.child_by_field_name("name")?)
+                self.last_name(node.field(Field::Name)?)
             }
             "dependent_name" => self.last_name(named(node).into_iter().next()?),
             "qualified_identifier" => self.last_name(self.qualified(node).1),
@@ -153,9 +154,9 @@ fn operator_name(text: &str) -> String {
 
 /// The parameter part of a conversion operator.
 fn function_tail(node: Node<'_>) -> Option<Node<'_>> {
-    let mut node = node.child_by_field_name("declarator")?;
+    let mut node = node.field(Field::Declarator)?;
     while node.kind() != "abstract_function_declarator" {
-        node = node.child_by_field_name("declarator").or_else(|| named(node).pop())?;
+        node = node.field(Field::Declarator).or_else(|| named(node).pop())?;
     }
     Some(node)
 }

@@ -4,6 +4,7 @@
 //! `[]`, and what is too long or too deep, or has no type of its own, is `?`. Only names, member
 //! accesses, calls, indexing, casts and literals are left to read.
 
+use almanac_language::{Field, Fields};
 use tree_sitter::Node;
 
 use crate::cpp::Extractor;
@@ -82,7 +83,7 @@ impl<'a> Extractor<'a> {
             }
             // `Foo x(a)` read as a function that takes an `a`.
             "parameter_declaration" => self.render_misread(node, out, depth),
-            "comma_expression" => self.field(node, "right", out, depth),
+            "comma_expression" => self.field(node, Field::Right, out, depth),
             "field_expression" => self.render_member(node, out, depth),
             "call_expression" => self.render_call(node, out, depth),
             "subscript_expression" => self.render_subscript(node, out, depth),
@@ -120,17 +121,17 @@ impl<'a> Extractor<'a> {
         }
     }
 
-    fn field(&self, node: Node<'a>, name: &str, out: &mut String, depth: usize) {
-        match node.child_by_field_name(name) {
+    fn field(&self, node: Node<'a>, field: Field, out: &mut String, depth: usize) {
+        match node.field(field) {
             Some(inner) => self.render(inner, out, depth),
             None => out.push('?'),
         }
     }
 
     fn render_member(&self, node: Node<'a>, out: &mut String, depth: usize) {
-        self.field(node, "argument", out, depth);
+        self.field(node, Field::Argument, out, depth);
         out.push_str(self.accessor(node));
-        match node.child_by_field_name("field") {
+        match node.field(Field::Field) {
             Some(field) => out.push_str(&self.name_text(field)),
             None => out.push('?'),
         }
@@ -138,21 +139,21 @@ impl<'a> Extractor<'a> {
 
     /// `.` or `->` of a member access.
     pub(crate) fn accessor(&self, node: Node<'a>) -> &'static str {
-        let operator = node.child_by_field_name("operator").map(|node| self.text(node));
+        let operator = node.field(Field::Operator).map(|node| self.text(node));
         if operator == Some("->") { "->" } else { "." }
     }
 
     fn render_call(&self, node: Node<'a>, out: &mut String, depth: usize) {
-        self.field(node, "function", out, depth);
+        self.field(node, Field::Function, out, depth);
         out.push('(');
-        let list = node.child_by_field_name("arguments").map(arguments_of).unwrap_or_default();
+        let list = node.field(Field::Arguments).map(arguments_of).unwrap_or_default();
         self.render_list(&list, out, depth);
         out.push(')');
     }
 
     fn render_misread(&self, node: Node<'a>, out: &mut String, depth: usize) {
-        self.field(node, "type", out, depth);
-        match (misread_arguments(node), node.child_by_field_name("declarator")) {
+        self.field(node, Field::Type, out, depth);
+        match (misread_arguments(node), node.field(Field::Declarator)) {
             (Some(list), _) => {
                 out.push('(');
                 self.render_list(&arguments_of(list), out, depth);
@@ -165,16 +166,16 @@ impl<'a> Extractor<'a> {
     }
 
     fn render_subscript(&self, node: Node<'a>, out: &mut String, depth: usize) {
-        self.field(node, "argument", out, depth);
+        self.field(node, Field::Argument, out, depth);
         out.push('[');
-        let list = node.child_by_field_name("indices").map(arguments_of).unwrap_or_default();
+        let list = node.field(Field::Indices).map(arguments_of).unwrap_or_default();
         self.render_list(&list, out, depth);
         out.push(']');
     }
 
     fn render_binary(&self, node: Node<'a>, out: &mut String, depth: usize) {
-        let operator = node.child_by_field_name("operator").map_or("", |node| self.text(node));
-        let Some(mut left) = node.child_by_field_name("left") else {
+        let operator = node.field(Field::Operator).map_or("", |node| self.text(node));
+        let Some(mut left) = node.field(Field::Left) else {
             out.push('?');
             return;
         };
@@ -182,8 +183,8 @@ impl<'a> Extractor<'a> {
         if matches!(operator, "<<" | ">>") {
             for _ in 0..LONGEST_STREAM {
                 let is_same = left.kind() == "binary_expression"
-                    && left.child_by_field_name("operator").is_some_and(|node| self.text(node) == operator);
-                match left.child_by_field_name("left").filter(|_| is_same) {
+                    && left.field(Field::Operator).is_some_and(|node| self.text(node) == operator);
+                match left.field(Field::Left).filter(|_| is_same) {
                     Some(inner) => left = inner,
                     None => break,
                 }
@@ -194,24 +195,24 @@ impl<'a> Extractor<'a> {
         out.push('(');
         self.render(left, out, depth);
         out.push_str(", ");
-        self.field(node, "right", out, depth);
+        self.field(node, Field::Right, out, depth);
         out.push(')');
     }
 
     fn render_unary(&self, node: Node<'a>, out: &mut String, depth: usize) {
-        let operator = node.child_by_field_name("operator").map_or("", |node| self.text(node));
+        let operator = node.field(Field::Operator).map_or("", |node| self.text(node));
         out.push_str("operator");
         out.push_str(operator);
         out.push('(');
-        self.field(node, "argument", out, depth);
+        self.field(node, Field::Argument, out, depth);
         out.push_str(if is_postfix(node) { ", 0)" } else { ")" });
     }
 
     fn render_conditional(&self, node: Node<'a>, out: &mut String, depth: usize) {
         out.push_str("operator?(");
-        self.field(node, "consequence", out, depth);
+        self.field(node, Field::Consequence, out, depth);
         out.push_str(", ");
-        self.field(node, "alternative", out, depth);
+        self.field(node, Field::Alternative, out, depth);
         out.push(')');
     }
 
@@ -219,7 +220,7 @@ impl<'a> Extractor<'a> {
         out.push_str("static_cast<");
         self.type_text(node, out);
         out.push_str(">(");
-        self.field(node, "value", out, depth);
+        self.field(node, Field::Value, out, depth);
         out.push(')');
     }
 
@@ -232,21 +233,21 @@ impl<'a> Extractor<'a> {
     fn render_braces(&self, node: Node<'a>, out: &mut String, depth: usize) {
         self.type_text(node, out);
         out.push('{');
-        let list = node.child_by_field_name("value").map(arguments_of).unwrap_or_default();
+        let list = node.field(Field::Value).map(arguments_of).unwrap_or_default();
         self.render_list(&list, out, depth);
         out.push('}');
     }
 
     fn type_text(&self, node: Node<'a>, out: &mut String) {
-        let text = node.child_by_field_name("type").map(|node| one_line(self.text(node)));
+        let text = node.field(Field::Type).map(|node| one_line(self.text(node)));
         out.push_str(&text.unwrap_or_default());
     }
 }
 
 /// Whether an operator follows its operand.
 pub(crate) fn is_postfix(node: Node<'_>) -> bool {
-    let start = |name: &str| node.child_by_field_name(name).map(|node| node.start_byte());
-    node.kind() == "update_expression" && start("argument") < start("operator")
+    let start = |field: Field| node.field(field).map(|node| node.start_byte());
+    node.kind() == "update_expression" && start(Field::Argument) < start(Field::Operator)
 }
 
 /// A number of the same type.

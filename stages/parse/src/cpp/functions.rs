@@ -1,5 +1,6 @@
 //! Functions and methods, declared or defined, in a class or out of it.
 
+use almanac_language::{Field, Fields};
 use almanac_tables::EntityKind;
 use tree_sitter::Node;
 
@@ -19,25 +20,24 @@ impl<'a> Extractor<'a> {
             self.body(node, None, at, scope, &test.fixture);
             return;
         }
-        let declared =
-            node.child_by_field_name("declarator").and_then(|declarator| self.declared(declarator));
+        let declared = node.field(Field::Declarator).and_then(|declarator| self.declared(declarator));
         let function = declared.as_ref().and_then(|declared| declared.function);
         let (Some(declared), Some(function)) = (declared, function) else {
             // A macro call with a block (`FOREACH(x) { ... }`), or a class the grammar misread.
             self.children(node, scope, depth);
-            if let Some(body) = node.child_by_field_name("body") {
+            if let Some(body) = node.field(Field::Body) {
                 self.expression(body, scope.owner, scope);
             }
             return;
         };
-        if let Some(specifier) = node.child_by_field_name("type")
-            && specifier.child_by_field_name("body").is_some()
+        if let Some(specifier) = node.field(Field::Type)
+            && specifier.field(Field::Body).is_some()
         {
             self.record(&Item::plain(specifier), scope, None, depth);
         }
         let scope = &self.scope_of_function(item, &declared, scope);
         let clause = |kind: &str| named(node).into_iter().any(|child| child.kind() == kind);
-        let has_body = node.child_by_field_name("body").is_some() || clause("try_statement");
+        let has_body = node.field(Field::Body).is_some() || clause("try_statement");
         let is_defaulted = clause("default_method_clause") && !scope.is_class();
         let outside = self.member_scope(item, &declared, function, scope);
         let mut entity = self.function_entity(item, &declared, function, &outside);
@@ -106,7 +106,7 @@ impl<'a> Extractor<'a> {
         if scope.is_c && !entity.qualifiers.iter().any(|word| word.starts_with("extern")) {
             entity.qualifiers.insert(0, "extern \"C\"".to_owned());
         }
-        let body = item.node.child_by_field_name("body");
+        let body = item.node.field(Field::Body);
         let end = body.map_or(item.node.end_byte(), |body| body.start_byte());
         entity.attributes = self.attributes(item, entity.start_byte as usize, end);
         entity
@@ -124,7 +124,7 @@ impl<'a> Extractor<'a> {
     fn is_macro_call(&self, item: &Item<'a>, declared: &Declared<'a>, scope: &Scope) -> bool {
         scope.is_class()
             && declared.qualifier.is_empty()
-            && item.node.child_by_field_name("type").is_none()
+            && item.node.field(Field::Type).is_none()
             && !declared.is_conversion
             && !declared.name.starts_with(['~'])
             && !declared.name.starts_with("operator")
@@ -246,7 +246,7 @@ impl<'a> Extractor<'a> {
         named(list)
             .into_iter()
             .filter_map(|parameter| {
-                let declarator = parameter.child_by_field_name("declarator")?;
+                let declarator = parameter.field(Field::Declarator)?;
                 let declared = self.declared(declarator)?;
                 let head = self.clean_slice(parameter.start_byte(), declared.node.start_byte());
                 Some((declared.name, type_of_head(head)))
@@ -256,7 +256,7 @@ impl<'a> Extractor<'a> {
 
     fn default_arguments(&mut self, list: Node<'a>, owner: usize, scope: &Scope) {
         for parameter in named(list) {
-            if let Some(value) = parameter.child_by_field_name("default_value") {
+            if let Some(value) = parameter.field(Field::DefaultValue) {
                 self.expression(value, Some(owner), scope);
             }
         }
@@ -264,9 +264,9 @@ impl<'a> Extractor<'a> {
 
     /// A test macro with a body.
     fn test_case(&self, item: &Item<'a>) -> Option<TestCase> {
-        let declarator = item.node.child_by_field_name("declarator")?;
+        let declarator = item.node.field(Field::Declarator)?;
         let start = declarator.start_byte().min(item.node.start_byte());
-        let head = self.source.slice(start, item.node.child_by_field_name("body")?.start_byte());
+        let head = self.source.slice(start, item.node.field(Field::Body)?.start_byte());
         let (macro_name, arguments) = head.split_once('(')?;
         let macro_name = macro_name.trim();
         let arguments = arguments.trim_end().trim_end_matches(')');
@@ -309,7 +309,7 @@ impl<'a> Extractor<'a> {
 
 /// `A(T) -> A<T>;`
 fn is_deduction_guide(item: &Item<'_>, declared: &Declared<'_>, function: Node<'_>) -> bool {
-    item.node.child_by_field_name("type").is_none()
+    item.node.field(Field::Type).is_none()
         && declared.qualifier.is_empty()
         && named(function).iter().any(|child| child.kind() == "trailing_return_type")
 }
@@ -326,11 +326,11 @@ struct TestCase {
 pub(crate) fn parameter_list(function: Node<'_>) -> Option<Node<'_>> {
     let mut node = function;
     loop {
-        if let Some(list) = node.child_by_field_name("parameters") {
+        if let Some(list) = node.field(Field::Parameters) {
             return Some(list);
         }
         node = node
-            .child_by_field_name("declarator")
+            .field(Field::Declarator)
             .or_else(|| named(node).into_iter().rev().find(|child| child.kind().contains("declarator")))?;
     }
 }

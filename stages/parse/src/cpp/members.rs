@@ -1,5 +1,6 @@
 //! Variables, constants, data members and lambdas bound to a name.
 
+use almanac_language::{Field, Fields};
 use almanac_tables::EntityKind;
 use tree_sitter::Node;
 
@@ -60,7 +61,7 @@ impl<'a> Extractor<'a> {
             fields.insert(declared.name.clone(), entity.return_type.clone());
         }
         let at = self.rows.push(entity);
-        if let Some(written) = item.node.child_by_field_name("type") {
+        if let Some(written) = item.node.field(Field::Type) {
             // A class's members are what it is made of; a variable stands for itself.
             let owner = if scope.is_class() { scope.owner } else { Some(at) };
             self.mention(written, owner, &outside);
@@ -68,7 +69,7 @@ impl<'a> Extractor<'a> {
         if let Some(value) = value {
             let owner = if scope.is_class() { scope.owner } else { Some(at) };
             if matches!(value.kind(), "argument_list" | "initializer_list")
-                && let Some(written) = item.node.child_by_field_name("type")
+                && let Some(written) = item.node.field(Field::Type)
             {
                 self.constructor_call(written, &arguments_of(value), owner);
             }
@@ -86,10 +87,10 @@ impl<'a> Extractor<'a> {
         class: &str,
     ) -> usize {
         let mut entity = self.entity(EntityKind::Lambda, &declared.name, range, scope);
-        let body = lambda.child_by_field_name("body");
+        let body = lambda.field(Field::Body);
         let head_end = body.map_or(lambda.end_byte(), |body| body.start_byte());
         entity.signature = self.seen_line(range.0, head_end);
-        let list = lambda.child_by_field_name("declarator").and_then(crate::cpp::functions::parameter_list);
+        let list = lambda.field(Field::Declarator).and_then(crate::cpp::functions::parameter_list);
         if let Some(list) = list {
             let text = one_line(self.text(list));
             entity.parameters = text.trim_start_matches('(').trim_end_matches(')').trim().to_owned();
@@ -109,11 +110,10 @@ impl<'a> Extractor<'a> {
 
 /// The default value that follows a field's declarator.
 fn default_value<'t>(declaration: Node<'t>, declarator: Node<'t>) -> Option<Node<'t>> {
-    let mut cursor = declaration.walk();
-    let values: Vec<Node<'t>> = declaration.children_by_field_name("default_value", &mut cursor).collect();
-    let mut cursor = declaration.walk();
+    let values = declaration.fields(Field::DefaultValue);
     let next = declaration
-        .children_by_field_name("declarator", &mut cursor)
+        .fields(Field::Declarator)
+        .into_iter()
         .map(|node| node.start_byte())
         .find(|start| *start > declarator.start_byte())
         .unwrap_or(usize::MAX);

@@ -1,5 +1,6 @@
 //! What is said about a declaration beside its name and type: specifiers, qualifiers, attributes.
 
+use almanac_language::{Field, Fields};
 use tree_sitter::Node;
 
 use crate::cpp::declarations::Item;
@@ -58,7 +59,7 @@ impl<'a> Extractor<'a> {
 
     /// `default`, `delete` or `pure`, where that stands for a body.
     fn definition_word(&self, item: &Item<'a>, function: Node<'a>) -> Option<&'static str> {
-        if item.node.child_by_field_name("body").is_some() {
+        if item.node.field(Field::Body).is_some() {
             return None;
         }
         // From the text: outside a class the grammar is not shown `= delete`.
@@ -105,8 +106,8 @@ impl<'a> Extractor<'a> {
             )
         };
         let mut nodes = named(item.node);
-        nodes.extend(item.node.child_by_field_name("type").map(named).unwrap_or_default());
-        nodes.extend(item.node.child_by_field_name("declarator").map(named).unwrap_or_default());
+        nodes.extend(item.node.field(Field::Type).map(named).unwrap_or_default());
+        nodes.extend(item.node.field(Field::Declarator).map(named).unwrap_or_default());
         found.extend(
             nodes.iter().filter(|node| is_attribute(node)).map(|node| (node.start_byte(), node.end_byte())),
         );
@@ -140,9 +141,9 @@ impl<'a> Extractor<'a> {
     }
 
     fn parameter(&self, node: Node<'_>) -> (String, String) {
-        let declarator = node.child_by_field_name("declarator");
+        let declarator = node.field(Field::Declarator);
         let end = node
-            .child_by_field_name("default_value")
+            .field(Field::DefaultValue)
             .map_or(node.end_byte(), |value| declarator.map_or(value.start_byte(), |node| node.end_byte()));
         let declared = declarator.and_then(|declarator| self.declared(declarator));
         match declared {

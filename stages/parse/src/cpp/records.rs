@@ -1,5 +1,6 @@
 //! Classes, structs, unions and enumerations.
 
+use almanac_language::{Field, Fields};
 use almanac_tables::{Access, EntityKind, ReferenceKind};
 use tree_sitter::Node;
 
@@ -12,8 +13,8 @@ impl<'a> Extractor<'a> {
     /// A class, struct or union; `name` is given where a typedef names it.
     pub(crate) fn record(&mut self, item: &Item<'a>, scope: &Scope, name: Option<String>, depth: usize) {
         let node = item.node;
-        let body = node.child_by_field_name("body");
-        let named_by = node.child_by_field_name("name");
+        let body = node.field(Field::Body);
+        let named_by = node.field(Field::Name);
         let (qualifier, last) = match named_by {
             Some(written) => {
                 let (qualifier, last) = self.qualified(written);
@@ -30,7 +31,7 @@ impl<'a> Extractor<'a> {
             return;
         };
         let scope = &self.qualified_scope(&qualifier, scope);
-        let arguments = last.and_then(|last| last.child_by_field_name("arguments"));
+        let arguments = last.and_then(|last| last.field(Field::Arguments));
         let specialisation = arguments.map(|node| format!("{name}{}", one_line(self.text(node))));
         let (kind, keyword) = match node.kind() {
             "class_specifier" => (EntityKind::Class, "class"),
@@ -102,11 +103,11 @@ impl<'a> Extractor<'a> {
     /// An enumeration and its values; `name` is given where a typedef names it.
     pub(crate) fn enumeration(&mut self, item: &Item<'a>, scope: &Scope, name: Option<String>) {
         let node = item.node;
-        let body = node.child_by_field_name("body");
+        let body = node.field(Field::Body);
         if body.is_none() && !is_forward(item) {
             return;
         }
-        let written = node.child_by_field_name("name");
+        let written = node.field(Field::Name);
         let qualifier = written.map(|written| self.qualified(written).0).unwrap_or_default();
         let scope = &self.qualified_scope(&qualifier, scope);
         let name = name.or_else(|| self.last_name(written?));
@@ -136,7 +137,7 @@ impl<'a> Extractor<'a> {
                 stack.extend(named(node).into_iter().rev());
                 continue;
             }
-            let Some(value_name) = node.child_by_field_name("name") else { continue };
+            let Some(value_name) = node.field(Field::Name) else { continue };
             let range = (node.start_byte(), node.end_byte());
             let mut entity = self.entity(EntityKind::Enumerator, self.text(value_name), range, &inside);
             entity.signature = one_line(self.text(node));
@@ -147,7 +148,7 @@ impl<'a> Extractor<'a> {
                 entity.leading_comment.clone_from(&entity.trailing_comment);
             }
             self.rows.push(entity);
-            if let Some(value) = node.child_by_field_name("value") {
+            if let Some(value) = node.field(Field::Value) {
                 self.expression(value, owner, scope);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use almanac_language::{Field, Fields};
 use almanac_tables::ReferenceKind;
 use tree_sitter::Node;
 
@@ -14,11 +15,9 @@ use crate::names::one_line;
 impl<'a> Extractor<'a> {
     /// Types of a function's result and parameters.
     pub(crate) fn mention_function(&mut self, item: &Item<'a>, function: Node<'a>, at: usize, scope: &Scope) {
-        let mut nodes: Vec<Node<'a>> = item.node.child_by_field_name("type").into_iter().collect();
+        let mut nodes: Vec<Node<'a>> = item.node.field(Field::Type).into_iter().collect();
         if let Some(list) = parameter_list(function) {
-            nodes.extend(
-                named(list).into_iter().filter_map(|parameter| parameter.child_by_field_name("type")),
-            );
+            nodes.extend(named(list).into_iter().filter_map(|parameter| parameter.field(Field::Type)));
         }
         nodes.extend(named(function).into_iter().filter(|child| child.kind() == "trailing_return_type"));
         self.mention_all(&nodes, Some(at), scope);
@@ -39,7 +38,7 @@ impl<'a> Extractor<'a> {
                 "type_identifier" => self.mention_name(node, node, owner, scope, &mut seen),
                 "template_type" => {
                     self.mention_name(node, node, owner, scope, &mut seen);
-                    stack.extend(node.child_by_field_name("arguments"));
+                    stack.extend(node.field(Field::Arguments));
                 }
                 "qualified_identifier" => {
                     let (_, last) = self.qualified(node);
