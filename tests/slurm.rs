@@ -6,7 +6,7 @@ mod cluster;
 #[path = "slurm/tiny_models.rs"]
 mod tiny_models;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use almanac_tests::{Bench, RECORDS, Run, binary, repository_root};
@@ -106,6 +106,30 @@ fn a_chain_of_jobs_gives_what_build_gives_byte_for_byte() {
 }
 
 #[test]
+fn every_level_in_several_tasks_gives_what_build_gives() {
+    let cluster = cluster();
+    let built = Bench::with_picolib();
+    cluster.build(&built, 0, &[]).exits(0);
+    let bench = Bench::with_picolib();
+    // Rates that give each array some tasks.
+    let site =
+        SITE.replace("= 2.0", "= 20.0") + "[stages.embed]\ntarget_minutes = 1\nrecords_per_minute = 60.0\n";
+    let submitted = cluster.submit(&bench, &site, 0, &[]).exits(0).json();
+    let jobs = submitted["jobs"].as_array().unwrap();
+    for label in ["explain", "entities-files", "entities-call_chains", "embed"] {
+        let tasks: u64 =
+            jobs.iter().filter(|job| job["label"] == label).map(|job| job["tasks"].as_u64().unwrap()).sum();
+        assert!(tasks > 1, "{label} in {tasks} task: {submitted:#}");
+    }
+    let run = cluster.wait(&bench);
+    assert_eq!(run["is_done"], true, "{run:#}");
+    assert_eq!(bench.artifact_bytes(), built.artifact_bytes());
+    for stage in ["explain", "entities", "embed"] {
+        assert_eq!(made(&bench, stage), made(&built, stage), "{stage}: no record twice");
+    }
+}
+
+#[test]
 fn one_changed_file_submits_what_is_stale_with_one_task() {
     let cluster = cluster();
     let bench = built_bench(&cluster);
@@ -153,7 +177,9 @@ fn cancelled_tasks_and_another_array_size_lose_nothing() {
     assert!((1..6).contains(&before), "{before} made before the cancellation");
 
     let slower = SITE.replace("records_per_minute = 2.0", "records_per_minute = 100.0");
-    cluster.submit_with("slow", &bench, &slower, 6, &["--until", "explain"]).exits(0);
+    let again = cluster.submit_with("slow", &bench, &slower, 6, &["--until", "explain"]).exits(0).json();
+    let counted = job(&again, "explain")["records"].as_u64().unwrap();
+    assert!(counted < 6, "{counted}: the stage counts what is left");
     let run = cluster.wait(&bench);
     assert_eq!(run["is_done"], true, "{run:#}");
     assert_eq!(made(&bench, "explain"), 6, "no record twice");
@@ -174,10 +200,29 @@ fn a_node_daemon_that_crashes_costs_nothing() {
 }
 
 #[test]
-fn a_second_submission_is_refused_while_the_first_is_at_work() {
+fn of_two_submissions_at_once_one_is_refused() {
     let cluster = cluster();
     let bench = before_explain(&cluster);
-    cluster.submit_with("slow", &bench, SITE, 6, &[]).exits(0);
+    fs_err::write(bench.path("site.toml"), SITE).unwrap();
+    let tree = bench.tree();
+    let site = bench.path("site.toml");
+    let arguments = ["submit", "--source", tree.to_str().unwrap(), "--site", site.to_str().unwrap()];
+    let started: Vec<_> = (0..2)
+        .map(|_| {
+            let mut command = cluster.command(&bench, "slow", &arguments);
+            command
+                .args(["--max-records", "6"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut runs: Vec<Run> =
+        started.into_iter().map(|child| Run::from(child.wait_with_output().unwrap())).collect();
+    runs.sort_by_key(|run| run.code);
+    assert_eq!((runs[0].code, runs[1].code), (0, 69), "{}\n{}", runs[0].stderr, runs[1].stderr);
+    // And one that comes later.
     let refused = cluster.submit_with("slow", &bench, SITE, 6, &[]).exits(69);
     assert!(refused.stderr.contains("almanac cancel"), "{}", refused.stderr);
     let cancelled = cluster.almanac(&bench, &["cancel"]).exits(0).json();
@@ -260,6 +305,26 @@ fn what_the_cluster_refuses_is_said_and_nothing_is_half_submitted() {
     let empty = path_without_slurm(&bench.path("bin"));
     let output = cluster.command(&bench, "tiny", &arguments).env("PATH", empty).output().unwrap();
     refused(&cluster, Run::from(output), 69, "Slurm is not installed here");
+}
+
+#[test]
+fn gpu_hours_buy_the_most_important_records() {
+    let cluster = cluster();
+    let bench = before_explain(&cluster);
+    // Two records a minute and no GPU, so an hour is a task's: 0.05 hours are six records.
+    let dry = cluster
+        .submit(&bench, SITE, 0, &["--dry-run", "--until", "explain", "--max-gpu-hours", "0.05"])
+        .exits(0)
+        .json();
+    let limit = |text: &Value| {
+        let text = text.as_str().unwrap();
+        let (_, rest) = text.split_once("--max-records ").unwrap_or_else(|| panic!("{text}"));
+        rest.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    };
+    let explain = limit(&dry["scripts"][0]["text"]);
+    assert!((1..=6).contains(&explain), "{explain}");
+    assert_eq!(limit(&dry["scripts"][1]["text"]), explain, "the commit has the same limit");
+    assert!(job(&dry, "explain")["records"].as_u64().unwrap() <= explain);
 }
 
 #[test]

@@ -89,7 +89,8 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &SubmitArguments) -> miet
 
     let slurm = Slurm::new(&site.slurm.clusters);
     let max_array_size = array_size(&site, &slurm, arguments.dry_run)?;
-    let sizes = work::Sizes::new(&project, arguments, &site, &plan, &tree);
+    let words = stage_arguments(global, &assignments);
+    let sizes = work::Sizes::new(&project, arguments, &site, &plan, &tree, &words, &bin);
     let jobs = chain(&ChainInput { site: &site, max_array_size, stages: sizes.stages(arguments, &stages) })?;
     let source = absolute(&arguments.source);
     let command = again(global, arguments, &project, &source);
@@ -98,7 +99,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &SubmitArguments) -> miet
         store: project.store_folder.clone(),
         site: &site,
         bin,
-        arguments: stage_arguments(global, &assignments),
+        arguments: words,
         variables: variables(&project)?,
         models: checks::model_folders(&project, &stages)?,
     };

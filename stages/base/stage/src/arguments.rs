@@ -131,6 +131,9 @@ pub struct RunArguments {
     /// End when the process with this id, which started this one, ends; how `almanac build` starts stages
     #[arg(long, hide = true, value_name = "PROCESS")]
     pub end_with_parent: Option<u32>,
+    /// Make and commit nothing; report how many records are missing (explain, entities, embed)
+    #[arg(long)]
+    pub count: bool,
     /// Make only the records of this level and commit nothing: files, modules or call_chains (entities)
     #[arg(long, value_name = "LEVEL")]
     pub level: Option<String>,

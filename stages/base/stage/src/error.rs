@@ -29,6 +29,14 @@ pub enum Error {
         stage: &'static str,
     },
 
+    /// Counting what does not exist.
+    #[error("stage `{stage}` keeps no records to count")]
+    #[diagnostic(code(almanac::usage), help("explain, entities and embed keep records"))]
+    NoRecords {
+        /// The stage.
+        stage: &'static str,
+    },
+
     /// A level that the stage's records do not have.
     #[error("stage `{stage}` has no level `{level}`")]
     #[diagnostic(code(almanac::usage), help("entities has the levels files, modules and call_chains"))]

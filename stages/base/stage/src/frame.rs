@@ -162,12 +162,15 @@ fn run(
         tree,
         shard: arguments.shard,
         level: arguments.level.clone(),
-        commit_only: arguments.commit_only,
+        commit_only: arguments.commit_only || arguments.count,
         threads,
         identities: task.parts.identities.clone(),
         interrupted: interruption.flag().clone(),
         settings,
     };
+    if arguments.count {
+        return task.count(&context, implementation);
+    }
     task.execute(&context, implementation, &interruption)
 }
 
@@ -175,6 +178,9 @@ fn run(
 fn check(spec: &StageSpec, arguments: &RunArguments) -> Result<(), Error> {
     if arguments.shard.is_some() && !spec.partial {
         return Err(Error::NotSharded { stage: spec.name });
+    }
+    if arguments.count && !spec.partial {
+        return Err(Error::NoRecords { stage: spec.name });
     }
     match arguments.level.as_ref().filter(|level| !spec.levels.contains(&level.as_str())) {
         Some(level) => Err(Error::NoLevel { stage: spec.name, level: level.clone() }),
@@ -273,7 +279,10 @@ impl Task {
         let plan = self.parts.key();
         if let Some((_, current)) = previous {
             // A shard, or a commit of what shards have written, has work until nothing is missing.
-            let by_parts = arguments.commit_only || arguments.shard.is_some() || arguments.level.is_some();
+            let by_parts = arguments.commit_only
+                || arguments.count
+                || arguments.shard.is_some()
+                || arguments.level.is_some();
             let spent = current.budget.as_ref();
             let enough = spent.is_some_and(|spent| budget_covers(spent, &self.limits)) && !by_parts;
             let retry = self.retries_failed && current.failed > 0;
@@ -297,6 +306,16 @@ impl Task {
         let complete = completeness == Completeness::Complete;
         let value = Ref { key, plan: self.parts.key(), complete, budget, failed };
         Ok(self.store.write_ref(&self.profile, self.spec.artifact, &value)?)
+    }
+
+    /// Does everything but the work, and says what there would be to do.
+    fn count(&self, context: &Context, implementation: Implementation) -> miette::Result<ExitStatus> {
+        let writer = ArtifactWriter::begin(&self.store, self.spec.artifact)?;
+        let mut output = Output { writer, parts: self.parts.clone() };
+        let (counts, _) = (implementation.run)(context, &mut output)?.into_parts();
+        almanac_terminal::status("Counted", format!("{} missing of {}", counts.missing, counts.total));
+        self.report("counted", "", counts);
+        Ok(ExitStatus::Done)
     }
 
     fn execute(

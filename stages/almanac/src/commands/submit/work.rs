@@ -1,15 +1,43 @@
 //! How much there is to do, and how much of it is to be done.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use almanac_artifact::Store;
-use almanac_catalog::StageSpec;
-use almanac_freshness::Plan;
+use almanac_catalog::{StageSpec, stage as stage_named};
 use almanac_freshness::tree::Tree;
+use almanac_freshness::{Plan, StagePlan, State};
 use almanac_slurm::{Budget, Site, Stage, Work, estimate, rates};
+use serde::Deserialize;
 
 use super::SubmitArguments;
 use crate::project::Project;
+
+/// What a stage's `run --count --json` says.
+#[derive(Deserialize)]
+struct Counted {
+    counts: CountedRecords,
+}
+
+#[derive(Deserialize)]
+struct CountedRecords {
+    total: u64,
+    missing: u64,
+}
+
+/// Asks a stage whose inputs are there how many of its records are missing. An estimate does where it
+/// cannot say: its binary is elsewhere, or it fails, which its job will tell.
+fn count(binary: &Path, arguments: &[String], level: &str) -> Option<(u64, u64)> {
+    let mut command = Command::new(binary);
+    command.args(["run", "--count", "--json", "-q"]).args(arguments).stdin(Stdio::null());
+    if !level.is_empty() {
+        command.args(["--level", level]);
+    }
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let Counted { counts } = serde_json::from_slice(&output.stdout).ok()?;
+    Some((counts.total.saturating_sub(counts.missing), counts.missing))
+}
 
 /// Work, rates and limits of the stages that make records.
 pub(super) struct Sizes {
@@ -26,11 +54,20 @@ impl Sizes {
         site: &Site,
         plan: &Plan,
         tree: &Tree,
+        stage_arguments: &[String],
+        bin: &Path,
     ) -> Self {
         let profile = project.settings.profile();
         let works = estimate(project.store.as_ref(), profile, plan, tree, arguments.forget_records);
         let rates = rates(project.store.as_ref(), site);
         let mut sizes = Self { works, rates, limits: BTreeMap::new() };
+        if !arguments.forget_records {
+            let store = ["--store".to_owned(), project.store_folder.to_string_lossy().into_owned()];
+            let words = [stage_arguments, &store].concat();
+            for planned in plan.stages.iter().filter(|planned| planned.state == State::Stale) {
+                sizes.count(planned, bin, &words);
+            }
+        }
         for stage in ["explain", "entities"] {
             let setting = project.settings.value(&format!("{stage}.run.max_records"));
             let limit = setting.and_then(|value| u64::try_from(value.as_integer()?).ok()).unwrap_or(0);
@@ -42,6 +79,19 @@ impl Sizes {
             sizes.spend(&Budget { gpu_hours }, site);
         }
         sizes
+    }
+
+    /// Replaces estimates by counts where a stage's inputs are there already: after an accident, say.
+    fn count(&mut self, planned: &StagePlan, bin: &Path, arguments: &[String]) {
+        let Some(spec) = stage_named(planned.stage).filter(|spec| spec.ledger.is_some()) else { return };
+        let Some(work) = self.works.get_mut(planned.stage) else { return };
+        let mut done = 0;
+        for (level, missing) in &mut work.missing {
+            let Some((there, lacking)) = count(&bin.join(spec.binary()), arguments, level) else { return };
+            done += there;
+            *missing = lacking;
+        }
+        work.done = done;
     }
 
     fn rate(&self, stage: &str) -> f64 {
