@@ -111,6 +111,7 @@ const TOP: &[&str] = &[
     "almanac-settings",
     "almanac-terminal",
     "almanac-stage",
+    "almanac-language",
     "almanac-inference",
     "almanac-generation",
     "almanac-lookup",

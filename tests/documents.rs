@@ -7,8 +7,8 @@ use std::fmt::Write;
 use almanac_artifact::Table;
 use almanac_catalog::PIPELINE;
 use almanac_tables::{
-    Chunk, Edge, Embedding, EmbeddingRecord, Entity, Explanation, File, GenerationRecord, Module, Rank,
-    Reference, Summary, Text,
+    Chunk, Edge, Embedding, EmbeddingRecord, Entity, Explanation, File, GenerationRecord, Local, Module,
+    Rank, Reference, Resolved, Summary, Text,
 };
 use almanac_tests::repository_root;
 
@@ -65,7 +65,9 @@ fn every_table_and_column_is_documented() {
                 "texts" => table::<Text>(&mut text),
                 "entities" => table::<Entity>(&mut text),
                 "references" => table::<Reference>(&mut text),
+                "locals" => table::<Local>(&mut text),
                 "edges" => table::<Edge>(&mut text),
+                "resolved" => table::<Resolved>(&mut text),
                 "modules" => table::<Module>(&mut text),
                 "ranks" => table::<Rank>(&mut text),
                 "explanations" => table::<Explanation>(&mut text),

@@ -15,15 +15,6 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Reads files given as path and text.
-    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
-        let input = |(path, text): &(&str, &str)| ParseInput {
-            path: (*path).to_owned(),
-            bytes: text.as_bytes().to_vec(),
-        };
-        Self::read(files.iter().map(input).collect())
-    }
-
     pub(crate) fn read(inputs: Vec<ParseInput>) -> Self {
         let tree = TreeRules { max_file_bytes: 1 << 20, ignore: Vec::new(), include_hidden: true };
         let params = ParseParams { max_chunk_size: 1000, tree };

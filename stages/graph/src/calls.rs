@@ -1,16 +1,19 @@
 //! Which entity a call means.
 
-use almanac_tables::{EntityKind, Reference, ReferenceKind, Resolution};
+mod members;
+
+use almanac_tables::{EntityKind, Reference as Row, ReferenceKind, Resolution};
 
 use crate::classes::ClassId;
 use crate::edges::confidence_of;
 use crate::groups::MOST;
+use crate::instances::{Arguments, Instance};
 use crate::lookup::{Lookup, Place};
 use crate::overloads::{Callee, Given};
 use crate::scopes::{Entry, GLOBAL, ScopeId};
-use crate::syntax::{Expression, PathText};
+use crate::syntax::{Expression, PathText, Reference};
 use crate::tree::Family;
-use crate::types::{Arguments, Base, POINTERS, Ty};
+use crate::types::{Base, POINTERS, Ty};
 
 /// Members of smart pointers themselves, not of what they point to.
 const POINTER_MEMBERS: &[&str] = &["get", "reset", "release", "use_count", "swap"];
@@ -63,7 +66,7 @@ impl<'a> Answer<'a> {
 
 impl<'a> Lookup<'a> {
     /// Resolves one call, launch or construction.
-    pub(crate) fn resolve(&self, reference: &'a Reference) -> Answer<'a> {
+    pub(crate) fn resolve(&self, reference: &'a Row) -> Answer<'a> {
         let Some(file) = self.tree.file(&reference.path) else { return Answer::Unresolved };
         let family = Family::of(self.tree.files[file].language);
         if family == Family::Build {
@@ -87,7 +90,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    fn plain_call(&self, reference: &'a Reference, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
+    fn plain_call(&self, reference: &'a Row, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
         let written = if reference.written.is_empty() { &reference.name } else { &reference.written };
         let Expression::Name(path) = Expression::read(written) else { return Answer::Unresolved };
         self.call_name(&path, given, place)
@@ -95,7 +98,7 @@ impl<'a> Lookup<'a> {
 
     fn call_on(
         &self,
-        reference: &'a Reference,
+        reference: &'a Row,
         receiver: &'a str,
         given: &Given<'_, 'a>,
         place: &Place<'a>,
@@ -140,7 +143,7 @@ impl<'a> Lookup<'a> {
             Base::External(..) => Answer::External,
             Base::Builtin(_) | Base::Enum(_) | Base::Closure => Answer::Unresolved,
             // A class that is known whole has no such member.
-            Base::Class(class, _) if !self.is_open_class(*class) => match self.is_external_class(*class) {
+            Base::Class(one) if !self.is_open_class(one.class) => match self.is_external_class(one.class) {
                 true => Answer::External,
                 false => Answer::Unresolved,
             },
@@ -173,7 +176,7 @@ impl<'a> Lookup<'a> {
         }
         let of_type = match &object.base {
             Base::Parameter(name) | Base::Named(name) => name,
-            Base::Class(class, _) => self.classes.name(*class),
+            Base::Class(one) => self.classes.name(one.class),
             _ => "",
         };
         let mut words = of_type.to_owned();
@@ -197,14 +200,14 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    fn explicit(&self, path: &PathText<'_>, place: &Place<'a>) -> Vec<Ty> {
+    fn explicit(&self, path: &PathText<'_>, place: &Place<'a>, depth: usize) -> Vec<Ty> {
         let texts = path.last().and_then(|part| part.arguments.as_ref());
-        texts.into_iter().flatten().map(|text| self.type_of(text, place, 1)).collect()
+        texts.into_iter().flatten().map(|text| self.type_of(text, place, depth + 1)).collect()
     }
 
     fn qualified(&self, path: &PathText<'_>, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
         let Some((_, qualifier)) = path.parts.split_last() else { return Answer::Unresolved };
-        let explicit = self.explicit(path, place);
+        let explicit = self.explicit(path, place, given.depth);
         if qualifier.is_empty() {
             return self.in_scope(GLOBAL, path, given, place, &explicit).unwrap_or(Answer::Unresolved);
         }
@@ -221,12 +224,12 @@ impl<'a> Lookup<'a> {
             }
         }
         let first = holder.parts[0].name;
-        let ty = self.named_type(&holder, place, 0);
+        let ty = self.named_type(&holder, place, given.depth);
         match &ty.base {
-            Base::Class(class, arguments) => {
-                let answer = self.member_of_class(*class, arguments, path.name(), given, None, &explicit);
+            Base::Class(instance) => {
+                let answer = self.member_of_class(instance, path.name(), given, None, &explicit);
                 match answer {
-                    Answer::Unresolved if self.is_open_class(*class) => {
+                    Answer::Unresolved if self.is_open_class(instance.class) => {
                         self.member_by_name(path.name(), given.count, place.file, &names)
                     }
                     other => other,
@@ -274,7 +277,7 @@ impl<'a> Lookup<'a> {
             return self.deduced(chosen, Resolution::Name, given, explicit);
         }
         match self.classes.elsewhere(self.tree, self.reach, &plain, place.file) {
-            Some(class) => self.construct(&Ty::class(class, explicit.iter().cloned().collect()), given),
+            Some(class) => self.construct_class(class, explicit, given),
             None => Answer::Unresolved,
         }
     }
@@ -290,14 +293,14 @@ impl<'a> Lookup<'a> {
         if let Some(local) = self.local_alias(name, place) {
             return self.construct(&local, given);
         }
-        let explicit = self.explicit(path, place);
+        let explicit = self.explicit(path, place, given.depth);
         if explicit.is_empty()
             && let Some(object) = self.variable(name, place, given.depth)
         {
             return self.call_object(&object, given);
         }
         if self.is_template_parameter(name, place) {
-            return match self.named_type(path, place, 1) {
+            return match self.named_type(path, place, given.depth + 1) {
                 ty if ty.is_open() => Answer::Dynamic,
                 ty => self.construct(&ty, given),
             };
@@ -376,10 +379,10 @@ impl<'a> Lookup<'a> {
         place: &Place<'a>,
         explicit: &[Ty],
     ) -> Option<Answer<'a>> {
-        let arguments = match &place.bindings {
-            None => Arguments::from([]),
-            Some(_) => self.own_arguments(class, place),
-        };
+        if !self.classes.mentions(class, path.name()) {
+            return None;
+        }
+        let own = self.own_instance(class, place);
         let is_const = place.entity.and_then(|entity| {
             self.tree
                 .outward(entity)
@@ -387,11 +390,12 @@ impl<'a> Lookup<'a> {
                 .map(|at| self.tree.facts[at].is_const)
         });
         let object = is_const.map(|is_const| {
-            let mut object = Ty::class(class, arguments.clone());
+            let mut object = Ty::class(own.clone());
             object.is_const = is_const;
+            object.reference = Reference::Left;
             object
         });
-        match self.member_of_class(class, &arguments, path.name(), given, object.as_ref(), explicit) {
+        match self.member_of_class(&own, path.name(), given, object.as_ref(), explicit) {
             Answer::Unresolved => None,
             Answer::Found { callees, confidence, made, .. } => {
                 let resolution = Resolution::Exact;
@@ -450,15 +454,14 @@ impl<'a> Lookup<'a> {
         }
         for entry in others {
             if let Some(class) = self.pick_class(&entry.classes, place.file) {
-                let arguments = explicit.iter().cloned().collect();
-                return Some(self.construct(&Ty::class(class, arguments), given));
+                return Some(self.construct_class(class, explicit, given));
             }
             if !entry.types.is_empty() {
-                let ty = self.named_type(path, place, 1);
+                let ty = self.named_type(path, place, given.depth + 1);
                 return Some(self.construct(&ty, given));
             }
             if let Some(&at) = self.sight().meant(&entry.variables, place.file).first() {
-                let object = self.declared_value(at);
+                let object = self.declared_value(at, given.depth);
                 return Some(self.call_object(&object, given));
             }
         }
@@ -505,12 +508,15 @@ impl<'a> Lookup<'a> {
         };
         match &ty.base {
             Base::Enum(at) => add(*at),
-            Base::Class(class, arguments) => {
-                for one in self.classes.with_bases(*class) {
+            Base::Class(instance) => {
+                for &one in self.classes.with_bases(instance.class) {
                     add(self.classes.node(one));
                 }
                 if depth < 2 {
-                    arguments.iter().for_each(|argument| self.associated(argument, spaces, depth + 1));
+                    instance
+                        .arguments
+                        .iter()
+                        .for_each(|argument| self.associated(argument, spaces, depth + 1));
                 }
             }
             Base::External(_, arguments) if depth < 2 => {
@@ -541,7 +547,7 @@ impl<'a> Lookup<'a> {
             return self.deduced(chosen, Resolution::Name, given, explicit);
         }
         match self.classes.elsewhere(self.tree, self.reach, path.name(), place.file) {
-            Some(class) => self.construct(&Ty::class(class, explicit.iter().cloned().collect()), given),
+            Some(class) => self.construct_class(class, explicit, given),
             None => Answer::Unresolved,
         }
     }
@@ -561,212 +567,8 @@ impl<'a> Lookup<'a> {
         Answer::found(callees, resolution)
     }
 
-    /// A member called on an object.
-    pub(crate) fn call_member(
-        &self,
-        object: &Ty,
-        path: &PathText<'_>,
-        given: &Given<'_, 'a>,
-        place: &Place<'a>,
-    ) -> Answer<'a> {
-        let explicit = self.explicit(path, place);
-        let Base::Class(class, arguments) = &object.base else { return Answer::Unresolved };
-        if object.pointers > 0 {
-            return Answer::Unresolved;
-        }
-        // `object.Base::f()` names the class that has it.
-        if let Some((_, qualifier)) = path.parts.split_last().filter(|(_, qualifier)| !qualifier.is_empty()) {
-            let holder = PathText { is_global: path.is_global, parts: qualifier.to_vec() };
-            if let Base::Class(class, arguments) = self.named_type(&holder, place, 1).base {
-                return self.member_of_class(class, &arguments, path.name(), given, Some(object), &explicit);
-            }
-        }
-        self.member_of_class(*class, arguments, path.name(), given, Some(object), &explicit)
-    }
-
-    pub(crate) fn call_member_named(
-        &self,
-        object: &Ty,
-        name: &str,
-        given: &Given<'_, 'a>,
-        place: &Place<'a>,
-    ) -> Answer<'a> {
-        let _ = place;
-        match &object.base {
-            Base::Class(class, arguments) if object.pointers == 0 => {
-                self.member_of_class(*class, arguments, name, given, Some(object), &[])
-            }
-            _ => Answer::Unresolved,
-        }
-    }
-
-    /// Members of that name in the first of class and bases that has one.
-    pub(crate) fn members_called(
-        &self,
-        class: ClassId,
-        arguments: &Arguments,
-        name: &str,
-    ) -> Vec<Callee<'a>> {
-        let found = self.in_lineage(class, arguments, |holder, arguments| {
-            let members = self.classes.get(holder).members.get(name)?;
-            let callees: Vec<Callee<'a>> = members
-                .iter()
-                .filter(|&&at| self.tree.entities[at].kind.is_callable())
-                .map(|&at| Callee { at, bindings: self.class_bindings(at, holder, arguments) })
-                .collect();
-            (!callees.is_empty()).then_some(callees)
-        });
-        found.unwrap_or_default()
-    }
-
-    fn member_of_class(
-        &self,
-        class: ClassId,
-        arguments: &Arguments,
-        name: &str,
-        given: &Given<'_, 'a>,
-        object: Option<&Ty>,
-        explicit: &[Ty],
-    ) -> Answer<'a> {
-        if self.classes.name(class) == name {
-            return self.construct(&Ty::class(class, arguments.clone()), given);
-        }
-        let members = self.members_called(class, arguments, name);
-        if members.is_empty() {
-            // A field that holds something to call.
-            return match self.field_of(class, arguments, name) {
-                Some((field, ..)) => self.call_object(&self.declared_value(field), given),
-                None => Answer::Unresolved,
-            };
-        }
-        let chosen = self.choose(members, given, object, explicit);
-        self.deduced(chosen, through(object), given, explicit)
-    }
-
-    fn declared_value(&self, at: usize) -> Ty {
-        let place = self.place_of(at);
-        self.type_of(&self.tree.facts[at].type_text, &place, 1)
-    }
-
-    /// `object(arguments)`: the call operator of what an object is.
-    pub(crate) fn call_object(&self, object: &Ty, given: &Given<'_, 'a>) -> Answer<'a> {
-        match &object.base {
-            Base::Function(at) => Answer::found(vec![Callee { at: *at, bindings: None }], Resolution::Exact),
-            Base::Class(class, arguments) if object.pointers == 0 => {
-                let members = self.members_called(*class, arguments, "operator()");
-                let chosen = self.choose(members, given, Some(object), &[]);
-                match self.deduced(chosen, through(Some(object)), given, &[]) {
-                    Answer::Unresolved => Answer::Dynamic,
-                    answer => answer,
-                }
-            }
-            Base::External(..) => Answer::External,
-            _ => Answer::Dynamic,
-        }
-    }
-
-    /// An object of a type is made.
-    pub(crate) fn construct(&self, ty: &Ty, given: &Given<'_, 'a>) -> Answer<'a> {
-        let Base::Class(class, arguments) = &ty.base else {
-            return match &ty.base {
-                Base::External(..) => Answer::External,
-                Base::Builtin(_) | Base::Enum(_) => Answer::Made(ty.clone()),
-                _ => Answer::Dynamic,
-            };
-        };
-        if ty.pointers > 0 {
-            return Answer::Made(ty.clone());
-        }
-        let members = self.classes.get(*class).members.get(self.classes.name(*class));
-        let callees: Vec<Callee<'a>> = members
-            .into_iter()
-            .flatten()
-            .filter(|&&at| self.tree.entities[at].kind.is_callable())
-            .map(|&at| Callee { at, bindings: self.class_bindings(at, *class, arguments) })
-            .collect();
-        let lists: Vec<Callee<'a>> =
-            callees.iter().filter(|callee| self.takes_list(callee.at)).cloned().collect();
-        let mut chosen = self.choose(callees, given, None, &[]);
-        if chosen.is_empty() && given.count.is_some_and(|count| count > 0) {
-            // `T{a, b, c}` hands over a list.
-            chosen = lists;
-        }
-        match Answer::found(chosen, Resolution::Exact).making(ty) {
-            Answer::Unresolved => Answer::Made(ty.clone()),
-            answer => answer,
-        }
-    }
-
-    /// Whether a constructor takes a list of any length.
-    fn takes_list(&self, at: usize) -> bool {
-        self.tree.facts[at].parameters.first().is_some_and(|first| first.is_of_class("initializer_list"))
-    }
-
-    /// `T x(a)`, `T{a}`, `new T`, and what a constructor initialises.
-    fn construction(&self, reference: &'a Reference, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
-        let Expression::Name(path) = Expression::read(&reference.written) else { return Answer::Unresolved };
-        if !reference.receiver.is_empty()
-            && let Some(class) = place.entity.and_then(|entity| self.classes.enclosing(self.tree, entity))
-            && let Some((field, ..)) = self.field_of(class, &Arguments::from([]), path.name())
-        {
-            return self.construct(&self.declared_value(field), given);
-        }
-        let ty = self.named_type(&path, place, 0);
-        match &ty.base {
-            Base::Unknown if self.is_external_name(path.parts.first().map_or("", |part| part.name), true) => {
-                Answer::External
-            }
-            Base::Unknown => Answer::Unresolved,
-            _ => self.construct(&ty, given),
-        }
-    }
-
-    /// An operator on objects: a member of the first, or a function that takes them.
-    pub(crate) fn call_operator(&self, symbol: &str, given: &Given<'_, 'a>) -> Answer<'a> {
-        let types = given.types(self);
-        let Some(left) = types.first() else { return Answer::Unresolved };
-        let is_object = |ty: &Ty| ty.pointers == 0 && matches!(ty.base, Base::Class(..) | Base::Enum(_));
-        if !types.iter().any(is_object) {
-            return match types.iter().any(Ty::is_open) {
-                true => Answer::Dynamic,
-                false => Answer::External,
-            };
-        }
-        let name = format!("operator{symbol}");
-        if let Base::Class(class, arguments) = &left.base
-            && left.pointers == 0
-        {
-            let members = self.members_called(*class, arguments, &name);
-            let rest = Given::typed(types[1..].to_vec(), given.place, given.depth);
-            let chosen = self.choose(members, &rest, Some(left), &[]);
-            if !chosen.is_empty() {
-                return self.deduced(chosen, through(Some(left)), &rest, &[]);
-            }
-        }
-        let mut callees = self.by_arguments(&name, given);
-        for scope in self.scopes.chain(given.place.scope) {
-            let faces = self.faces(scope, given.place.file);
-            let entries = faces.into_iter().filter_map(|face| self.scopes.declared(face, &name));
-            let mut visits = 0;
-            let found: Vec<usize> = entries
-                .flat_map(|entry| entry.functions.meant(self.sight(), given.place.file, &mut visits))
-                .collect();
-            self.visited(visits);
-            if !found.is_empty() {
-                callees.extend(found.into_iter().map(|at| Callee { at, bindings: None }));
-                break;
-            }
-        }
-        let chosen = self.choose(callees, given, None, &[]);
-        match self.deduced(chosen, Resolution::Exact, given, &[]) {
-            // The language's own, or another library's.
-            Answer::Unresolved => Answer::External,
-            answer => answer,
-        }
-    }
-
     /// CMake commands ignore case and have one scope.
-    fn build_call(&self, reference: &Reference, file: usize) -> Answer<'a> {
+    fn build_call(&self, reference: &Row, file: usize) -> Answer<'a> {
         let name = reference.name.to_ascii_lowercase();
         let Some(group) = self.names.build.get(&name) else { return Answer::Unresolved };
         let mut visits = 0;
@@ -795,7 +597,7 @@ fn through(object: Option<&Ty>) -> Resolution {
 }
 
 /// Whether a reference is an operator written between or before its operands.
-fn is_operator(reference: &Reference) -> bool {
+fn is_operator(reference: &Row) -> bool {
     reference.receiver.is_empty()
         && reference.name.strip_prefix("operator").is_some_and(|symbol| symbol == reference.written)
 }

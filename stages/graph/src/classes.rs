@@ -1,12 +1,16 @@
 //! Classes as one unit each: primary definition, specialisations, members from every file, bases.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::OnceLock;
 
 use almanac_tables::{EntityKind, SourceType};
 
+use crate::definitions::Symbols;
 use crate::names::{matching, tokens};
 use crate::reach::Reach;
+use crate::syntax::TypeText;
 use crate::tree::{Family, Tree};
+use crate::types::Ty;
 
 /// Longer words hint at nothing.
 const LONGEST_HINT: usize = 64;
@@ -17,7 +21,7 @@ pub(crate) struct ClassId(pub(crate) usize);
 
 /// A class with everything that belongs to it.
 #[derive(Debug)]
-pub(crate) struct Class {
+pub(crate) struct Class<'a> {
     /// Scope and name without template arguments.
     pub(crate) qualified: String,
     /// Primary definition first, then specialisations, then forward declarations.
@@ -25,7 +29,15 @@ pub(crate) struct Class {
     /// Members by name, from all files, in table order.
     pub(crate) members: HashMap<String, Vec<usize>>,
     /// Bases found in the tree, in order of mention.
-    pub(crate) bases: Vec<BaseLink>,
+    pub(crate) bases: Vec<BaseLink<'a>>,
+    /// The class and its bases, those of bases included, nearest first.
+    lineage: Vec<ClassId>,
+    /// Its specialisations that have a body.
+    pub(crate) specialisations: Vec<Specialisation<'a>>,
+    /// Its primary record, if that has a body.
+    primary: Option<usize>,
+    /// Whether the primary has several bodies, in branches of a conditional.
+    has_branches: bool,
     /// Whether it has a base that is not known, such as a template parameter.
     pub(crate) has_open_base: bool,
     /// Whether it has a base of another library.
@@ -36,17 +48,33 @@ pub(crate) struct Class {
 
 /// A base class as a record names it.
 #[derive(Debug)]
-pub(crate) struct BaseLink {
+pub(crate) struct BaseLink<'a> {
     pub(crate) class: ClassId,
     /// Record that names it.
     pub(crate) record: usize,
     /// As written, with template arguments.
-    pub(crate) written: String,
+    pub(crate) text: TypeText<'a>,
+}
+
+/// A specialisation of a class template.
+#[derive(Debug)]
+pub(crate) struct Specialisation<'a> {
+    pub(crate) record: usize,
+    /// Its template arguments as written.
+    pub(crate) patterns: Vec<TypeText<'a>>,
+    /// The same as types, once they are asked for.
+    pub(crate) shape: OnceLock<Vec<Ty>>,
+}
+
+impl Specialisation<'_> {
+    pub(crate) fn has_pack(&self) -> bool {
+        self.patterns.last().is_some_and(|last| last.is_pack)
+    }
 }
 
 /// All classes of the tree.
-pub(crate) struct Classes {
-    pub(crate) all: Vec<Class>,
+pub(crate) struct Classes<'a> {
+    pub(crate) all: Vec<Class<'a>>,
     by_qualified: HashMap<String, Vec<ClassId>>,
     by_name: HashMap<String, Vec<ClassId>>,
     by_lower_case: HashMap<String, Vec<ClassId>>,
@@ -54,11 +82,13 @@ pub(crate) struct Classes {
     of_record: Vec<Option<ClassId>>,
     /// Class that each entity is a member of.
     pub(crate) of_member: Vec<Option<ClassId>>,
+    /// Record that each member is declared in.
+    homes: Vec<Option<usize>>,
 }
 
-impl Classes {
+impl<'a> Classes<'a> {
     /// Groups record entities into classes and binds members, in-class and out-of-line.
-    pub(crate) fn new(tree: &Tree<'_>, reach: &Reach) -> Self {
+    pub(crate) fn new(tree: &Tree<'a>, reach: &Reach) -> Self {
         let mut classes = Self {
             all: Vec::new(),
             by_qualified: HashMap::new(),
@@ -66,13 +96,50 @@ impl Classes {
             by_lower_case: HashMap::new(),
             of_record: vec![None; tree.entities.len()],
             of_member: vec![None; tree.entities.len()],
+            homes: vec![None; tree.entities.len()],
         };
         classes.group_records(tree, reach);
         classes.bind_members(tree, reach);
         classes
     }
 
-    pub(crate) fn get(&self, class: ClassId) -> &Class {
+    /// Finds the record of each member, of those defined elsewhere through their declarations.
+    pub(crate) fn settle_homes(&mut self, tree: &Tree<'_>, symbols: &Symbols) {
+        for at in 0..tree.entities.len() {
+            let Some(class) = self.of_member[at] else { continue };
+            let record =
+                |&one: &usize| tree.facts[one].around.filter(|&outer| self.of_record[outer] == Some(class));
+            self.homes[at] = record(&at).or_else(|| symbols.with(at).iter().find_map(record));
+        }
+    }
+
+    /// Record that a member is declared in.
+    pub(crate) fn home(&self, member: usize) -> Option<usize> {
+        self.homes[member]
+    }
+
+    /// The one record of a class that has a body.
+    pub(crate) fn only_record(&self, class: ClassId) -> Option<usize> {
+        let class = self.get(class);
+        (class.specialisations.is_empty() && !class.has_branches).then_some(class.entities[0])
+    }
+
+    /// The primary record of a class template, if it has a body.
+    pub(crate) fn primary(&self, class: ClassId) -> Option<usize> {
+        self.get(class).primary
+    }
+
+    /// A record that is a specialisation.
+    pub(crate) fn specialisation(&self, class: ClassId, record: usize) -> Option<&Specialisation<'a>> {
+        self.get(class).specialisations.iter().find(|one| one.record == record)
+    }
+
+    /// Template arguments of a record that is a specialisation.
+    pub(crate) fn patterns(&self, class: ClassId, record: usize) -> Option<&[TypeText<'a>]> {
+        self.specialisation(class, record).map(|one| one.patterns.as_slice())
+    }
+
+    pub(crate) fn get(&self, class: ClassId) -> &Class<'a> {
         &self.all[class.0]
     }
 
@@ -121,7 +188,27 @@ impl Classes {
     }
 
     /// `class` and its bases, nearest first, each once.
-    pub(crate) fn with_bases(&self, class: ClassId) -> Vec<ClassId> {
+    pub(crate) fn with_bases(&self, class: ClassId) -> &[ClassId] {
+        &self.get(class).lineage
+    }
+
+    /// Whether `class` or a base of it is called `name` or has a member of that name.
+    pub(crate) fn mentions(&self, class: ClassId, name: &str) -> bool {
+        self.with_bases(class)
+            .iter()
+            .any(|&one| self.name(one) == name || self.get(one).members.contains_key(name))
+    }
+
+    /// Notes the bases of every class, those of bases included.
+    pub(crate) fn settle_lineages(&mut self) {
+        for at in 0..self.all.len() {
+            self.all[at].lineage = self.lineage(ClassId(at));
+            // What was read of them while bases were being found may be more by now.
+            self.all[at].specialisations.iter_mut().for_each(|one| one.shape = OnceLock::new());
+        }
+    }
+
+    fn lineage(&self, class: ClassId) -> Vec<ClassId> {
         let mut order = vec![class];
         let mut seen = HashSet::from([class]);
         let mut next = 0;
@@ -142,7 +229,7 @@ impl Classes {
                 for end in start + least..=word.len() {
                     let named = self.by_lower_case.get(&word[start..end]);
                     for &class in named.map_or(&[][..], Vec::as_slice) {
-                        hinted.extend(self.with_bases(class));
+                        hinted.extend(self.with_bases(class).iter().copied());
                     }
                 }
             }
@@ -151,12 +238,11 @@ impl Classes {
     }
 
     /// Makes the class of record `base` a base of the class of `record`.
-    pub(crate) fn add_base(&mut self, record: usize, base: usize, written: &str) {
+    pub(crate) fn add_base(&mut self, record: usize, base: usize, text: TypeText<'a>) {
         if let (Some(class), Some(base)) = (self.of_record[record], self.of_record[base])
             && class != base
-            && !self.get(class).bases.iter().any(|link| link.class == base)
         {
-            self.all[class.0].bases.push(BaseLink { class: base, record, written: written.to_owned() });
+            self.all[class.0].bases.push(BaseLink { class: base, record, text });
         }
     }
 
@@ -248,7 +334,7 @@ impl Classes {
         })
     }
 
-    fn group_records(&mut self, tree: &Tree<'_>, reach: &Reach) {
+    fn group_records(&mut self, tree: &Tree<'a>, reach: &Reach) {
         let mut by_name: BTreeMap<(Family, String), Vec<usize>> = BTreeMap::new();
         for at in tree.code_entities().filter(|&at| tree.entities[at].kind.is_record()) {
             let facts = &tree.facts[at];
@@ -270,7 +356,7 @@ impl Classes {
         }
     }
 
-    fn add_class(&mut self, tree: &Tree<'_>, qualified: &str, mut entities: Vec<usize>) {
+    fn add_class(&mut self, tree: &Tree<'a>, qualified: &str, mut entities: Vec<usize>) {
         let id = ClassId(self.all.len());
         entities.sort_by_key(|&at| {
             let has_body = tree.entities[at].is_definition;
@@ -283,11 +369,20 @@ impl Classes {
         self.by_qualified.entry(qualified.to_owned()).or_default().push(id);
         self.by_lower_case.entry(name.to_lowercase()).or_default().push(id);
         self.by_name.entry(name).or_default().push(id);
+        let defined = || entities.iter().copied().filter(|&at| tree.entities[at].is_definition);
+        let specialisations = defined().filter(|&at| !is_primary(tree, at));
+        let specialisations = specialisations.map(|record| specialised(tree, record)).collect();
+        let mut primaries = defined().filter(|&at| is_primary(tree, at));
+        let (primary, has_branches) = (primaries.next(), primaries.next().is_some());
         self.all.push(Class {
             qualified: qualified.to_owned(),
-            entities,
             members: HashMap::new(),
             bases: Vec::new(),
+            lineage: vec![id],
+            specialisations,
+            primary,
+            has_branches,
+            entities,
             has_open_base: false,
             has_external_base: false,
             has_conversion: false,
@@ -329,6 +424,15 @@ impl Classes {
             is_method.then(|| self.elsewhere(tree, reach, &facts.scope, facts.file)).flatten()
         })
     }
+}
+
+/// A specialisation with its template arguments.
+fn specialised<'a>(tree: &Tree<'a>, record: usize) -> Specialisation<'a> {
+    let entity = &tree.entities[record];
+    let name = &tree.facts[record].name;
+    let written = specialisation(&entity.signature, name).or_else(|| specialisation(&entity.name, name));
+    let patterns = written.map(TypeText::read_list).unwrap_or_default();
+    Specialisation { record, patterns, shape: OnceLock::new() }
 }
 
 /// Primary definitions of one name in different files are different classes: two programs of one

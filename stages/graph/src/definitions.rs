@@ -54,7 +54,7 @@ type Fit = (bool, Agreement, Closeness, bool, bool);
 /// Binds definitions to declarations and adds their edges.
 pub(crate) fn bind_definitions(
     tree: &Tree<'_>,
-    classes: &Classes,
+    classes: &Classes<'_>,
     reach: &Reach,
     interface_of: &[Option<usize>],
     edges: &mut EdgeSet,
@@ -74,7 +74,7 @@ type GroupKey = (Family, Option<ClassId>, String, usize);
 
 struct Binder<'a> {
     tree: &'a Tree<'a>,
-    classes: &'a Classes,
+    classes: &'a Classes<'a>,
     reach: &'a Reach,
     interface_of: &'a [Option<usize>],
 }
@@ -182,7 +182,9 @@ impl Binder<'_> {
     fn fit(&self, definition: usize, declaration: usize, is_sole: bool) -> Option<Fit> {
         let (one, other) = (&self.tree.facts[definition], &self.tree.facts[declaration]);
         let is_member = self.classes.of_member[definition].is_some();
-        if is_member && one.is_const != other.is_const {
+        // A body inside a class is that of no other declaration, such as one in a specialisation.
+        let is_inside = one.around.is_some_and(|outer| self.classes.of_record(outer).is_some());
+        if is_member && (one.is_const != other.is_const || is_inside) {
             return None;
         }
         let closeness = self.closeness(one.file, other.file);

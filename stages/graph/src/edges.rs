@@ -105,13 +105,6 @@ impl EdgeSet {
         }
     }
 
-    /// Edges of one kind: source, target, how and where.
-    pub(crate) fn of_kind(&self, kind: EdgeKind) -> impl Iterator<Item = (&Node, &Node, How, Spot, u32)> {
-        self.edges.iter().filter(move |((one, ..), _)| *one == kind).map(|((_, source, target), evidence)| {
-            (source, target, evidence.how, evidence.spot, evidence.count)
-        })
-    }
-
     /// The edges in table order.
     pub(crate) fn into_rows(self, tree: &Tree<'_>) -> Vec<Edge> {
         let name = |node: &Node| match node {

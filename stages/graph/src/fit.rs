@@ -3,14 +3,17 @@
 use almanac_tables::EntityKind;
 
 use crate::classes::ClassId;
+use crate::instances::{Arguments, Instance};
 use crate::lookup::Lookup;
 use crate::syntax::{Builtin, Reference, TypeText, Written};
-use crate::types::{Arguments, Base, Ty};
+use crate::types::{Base, Ty};
 
 /// What it takes to turn an argument into a parameter, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     Never,
+    /// The argument's type is not known, and the parameter takes any.
+    Likely,
     /// `...`.
     Ellipsis,
     /// A constructor or conversion function of a class.
@@ -45,10 +48,10 @@ impl<'a> Lookup<'a> {
             Base::Unknown | Base::Named(_) => return None,
             Base::Parameter(_) => Some(self.fit_generic(argument, parameter)),
             Base::Builtin(kind) => self.fit_builtin(argument, *kind, parameter),
-            Base::Class(class, arguments) => self.fit_class(argument, *class, arguments, parameter),
+            Base::Class(instance) => self.fit_class(argument, instance, parameter),
             Base::Enum(at) => self.fit_enum(argument, *at, parameter),
-            Base::External(name, arguments) => fit_external(argument, name, arguments, parameter),
-            Base::Function(_) | Base::Closure | Base::Braces => None,
+            Base::External(name, arguments) => self.fit_external(argument, name, arguments, parameter),
+            Base::Function(_) | Base::Closure | Base::Braces | Base::Value(_) => None,
         }?;
         Some(if by_base == Fit::Exact { binding(argument, parameter) } else { by_base })
     }
@@ -98,7 +101,7 @@ impl<'a> Lookup<'a> {
 
     /// An object of a class where something else is wanted: by a conversion function, if it has one.
     fn converts(&self, argument: &Ty) -> Option<Fit> {
-        let Base::Class(class, _) = &argument.base else {
+        let Base::Class(Instance { class, .. }) = &argument.base else {
             return if argument.is_external() { None } else { Some(Fit::Never) };
         };
         if argument.pointers > 0 {
@@ -114,13 +117,14 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    fn fit_class(&self, argument: &Ty, class: ClassId, arguments: &Arguments, parameter: &Ty) -> Option<Fit> {
+    fn fit_class(&self, argument: &Ty, wanted: &Instance, parameter: &Ty) -> Option<Fit> {
+        let class = wanted.class;
         if parameter.pointers > 0 {
             let is_null = matches!(argument.base, Base::Builtin(Builtin::Null | Builtin::Int));
             return match &argument.base {
                 _ if is_null && argument.pointers == 0 => Some(Fit::Standard),
-                Base::Class(other, _) if argument.pointers == parameter.pointers => {
-                    self.derives(*other, class)
+                Base::Class(other) if argument.pointers == parameter.pointers => {
+                    self.derives(other.class, class)
                 }
                 _ if argument.pointers == 0 && !argument.is_external() => self.converts(argument),
                 Base::External(..) => None,
@@ -129,11 +133,11 @@ impl<'a> Lookup<'a> {
         }
         let is_made = is_writable(parameter);
         match &argument.base {
-            Base::Class(other, given) if argument.pointers == 0 => {
-                if *other == class && !agree(given, arguments) {
+            Base::Class(other) if argument.pointers == 0 => {
+                if other.class == class && !agree(&other.arguments, &wanted.arguments) {
                     return Some(Fit::Never);
                 }
-                match self.derives(*other, class) {
+                match self.derives(other.class, class) {
                     Some(Fit::Never) if !is_made && self.makes_from(class, argument) => Some(Fit::User),
                     Some(Fit::Never) => self.converts(argument).filter(|_| !is_made).or(Some(Fit::Never)),
                     known => known,
@@ -185,8 +189,8 @@ impl<'a> Lookup<'a> {
                     _ => false,
                 },
                 Written::Named(path) => match &argument.base {
-                    Base::Class(other, _) => {
-                        path.name() == self.classes.name(*other) || self.is_own_parameter(at, wanted)
+                    Base::Class(other) => {
+                        path.name() == self.classes.name(other.class) || self.is_own_parameter(at, wanted)
                     }
                     Base::External(name, _) => path.name() == &**name || self.is_own_parameter(at, wanted),
                     Base::Builtin(Builtin::Char) if argument.pointers == 1 => {
@@ -230,7 +234,8 @@ fn agree(one: &Arguments, other: &Arguments) -> bool {
             return true;
         }
         match (&one.base, &other.base) {
-            (Base::Class(a, x), Base::Class(b, y)) => a == b && agree(x, y),
+            (Base::Class(a), Base::Class(b)) => a.class == b.class && agree(&a.arguments, &b.arguments),
+            (Base::Value(a), Base::Value(b)) => a == b,
             (Base::External(a, _), Base::External(b, _)) => a == b,
             (Base::Builtin(a), Base::Builtin(b)) => a == b && one.pointers == other.pointers,
             (Base::Enum(a), Base::Enum(b)) => a == b,
@@ -240,7 +245,21 @@ fn agree(one: &Arguments, other: &Arguments) -> bool {
     })
 }
 
-fn fit_external(argument: &Ty, name: &str, arguments: &Arguments, parameter: &Ty) -> Option<Fit> {
+impl Lookup<'_> {
+    fn fit_external(&self, argument: &Ty, name: &str, arguments: &Arguments, parameter: &Ty) -> Option<Fit> {
+        match &argument.base {
+            // Text is made of nothing that does not turn into it by itself.
+            Base::Class(_) if TEXTS.contains(&name) => self.converts(argument),
+            Base::Class(one) if name == "function" && argument.pointers == 0 => {
+                let is_callable = self.classes.mentions(one.class, "operator()");
+                Some(if is_callable { Fit::User } else { Fit::Never })
+            }
+            _ => fit_foreign(argument, name, arguments, parameter),
+        }
+    }
+}
+
+fn fit_foreign(argument: &Ty, name: &str, arguments: &Arguments, parameter: &Ty) -> Option<Fit> {
     match &argument.base {
         Base::External(other, given) if other.as_ref() == name => {
             let is_same = argument.pointers == parameter.pointers && agree(given, arguments);

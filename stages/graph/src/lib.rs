@@ -19,6 +19,7 @@ mod error;
 mod fit;
 mod groups;
 mod includes;
+mod instances;
 mod locals;
 mod lookup;
 mod modules;
@@ -100,6 +101,7 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
     relations::add_ownership(&tree, &classes, &mut edges);
     relations::add_specialisations(&tree, &classes, &mut edges);
     let symbols = definitions::bind_definitions(&tree, &classes, &reach, &interface_of, &mut edges);
+    classes.settle_homes(&tree, &symbols);
     let sight = Sight { tree: &tree, reach: &reach, symbols: &symbols };
     let names = Names::new(&tree, &classes, sight);
     let scopes = Scopes::new(&tree, &classes, references, sight);
@@ -111,7 +113,8 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
         let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals, params, visits };
         relations::find_bases(&lookup, references, &mut outcomes)
     };
-    relations::add_bases(&bases, &mut classes, &mut edges);
+    relations::add_bases(&tree, &bases, &mut classes, &mut edges);
+    classes.settle_lineages();
     let mut known = Locals::new(&tree, locals, HashMap::new());
     let rounds = if known.has_results() { DEDUCTIONS } else { 0 };
     for round in 0..=rounds {

@@ -38,7 +38,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// Indexes the tree's names.
-    pub(crate) fn new(tree: &Tree<'_>, classes: &Classes, sight: Sight<'_>) -> Self {
+    pub(crate) fn new(tree: &Tree<'_>, classes: &Classes<'_>, sight: Sight<'_>) -> Self {
         let mut names = Self::default();
         let mut methods: HashMap<String, Vec<usize>> = HashMap::new();
         for at in tree.code_entities() {
@@ -73,7 +73,7 @@ impl Names {
 pub(crate) struct Lookup<'a> {
     pub(crate) tree: &'a Tree<'a>,
     pub(crate) reach: &'a Reach,
-    pub(crate) classes: &'a Classes,
+    pub(crate) classes: &'a Classes<'a>,
     pub(crate) symbols: &'a Symbols,
     pub(crate) names: &'a Names,
     pub(crate) scopes: &'a Scopes<'a>,

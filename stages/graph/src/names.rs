@@ -225,7 +225,9 @@ pub(crate) fn parameters(text: &str) -> Vec<Parameter<'_>> {
 fn parameter(text: &str) -> Parameter<'_> {
     let equals = find_top_level(text, b'=');
     let head = text[..equals.unwrap_or(text.len())].trim();
+    // `T (&x)[N]` is a reference to an array and stays whole.
     let array = head.ends_with(']').then(|| head.rfind('[')).flatten();
+    let array = array.filter(|&at| !head[..at].trim_end().ends_with(')'));
     let head = head[..array.unwrap_or(head.len())].trim();
     let (written, name) = split_declarator(head);
     let mut type_tokens = normalised_type(written);
@@ -303,13 +305,20 @@ fn pop_component(out: &mut Vec<String>) {
     }
 }
 
+/// What of a signature follows its parameters.
+pub(crate) fn after_parameters<'t>(signature: &'t str, parameters: &str) -> &'t str {
+    match (parameters.is_empty(), signature.rfind(parameters)) {
+        (false, Some(at)) => {
+            let tail = &signature[at + parameters.len()..];
+            tail.strip_prefix(')').unwrap_or(tail)
+        }
+        _ => signature.rsplit_once(')').map_or("", |(_, tail)| tail),
+    }
+}
+
 /// Whether the signature ends in the `const` of a member function.
 pub(crate) fn is_const_member(signature: &str, parameters: &str) -> bool {
-    let tail = match (parameters.is_empty(), signature.rfind(parameters)) {
-        (false, Some(at)) => &signature[at + parameters.len()..],
-        _ => signature.rsplit_once(')').map_or("", |(_, tail)| tail),
-    };
-    let tail = tail.split(['=', '{', ':']).next().unwrap_or("");
+    let tail = after_parameters(signature, parameters).split(['=', '{', ':']).next().unwrap_or("");
     tokens(tail.split("->").next().unwrap_or("")).contains(&"const")
 }
 

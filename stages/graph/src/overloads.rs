@@ -94,7 +94,8 @@ impl<'a> Lookup<'a> {
                 callees.retain(is_template);
             }
         }
-        if callees.len() > 1 && callees.len() <= COMPARED && given.count.is_some() {
+        let is_certain = callees.len() == 1 && !self.tree.facts[callees[0].at].name.starts_with("operator");
+        if !is_certain && callees.len() <= COMPARED && given.count.is_some() {
             callees = self.best(callees, given, object);
         }
         callees
@@ -137,14 +138,15 @@ impl<'a> Lookup<'a> {
             .iter()
             .map(|callee| {
                 let mut fits = vec![self.object_fit(callee.at, object)];
-                fits.extend(self.fits(callee, types));
+                fits.extend(self.fits(callee, types, given.depth));
                 (fits, self.generality(callee.at), callee.clone())
             })
             .filter(|(fits, ..)| !fits.contains(&Some(Fit::Never)))
             .collect();
         if scored.is_empty() {
-            // What was read of the types is wrong somewhere.
-            return callees;
+            // What was read of the types is wrong somewhere; an operator is the language's own.
+            let is_operator = |callee: &Callee<'a>| self.tree.facts[callee.at].name.starts_with("operator");
+            return callees.into_iter().filter(|callee| !is_operator(callee)).collect();
         }
         let keep: Vec<bool> = scored
             .iter()
@@ -158,9 +160,14 @@ impl<'a> Lookup<'a> {
     /// How the object fits the constness of a member.
     fn object_fit(&self, at: usize, object: Option<&Ty>) -> Option<Fit> {
         let object = object.filter(|object| !object.is_open())?;
-        Some(match (self.tree.facts[at].is_const, object.is_const) {
+        let facts = &self.tree.facts[at];
+        let is_lvalue = object.reference == Reference::Left;
+        Some(match (facts.is_const, object.is_const) {
+            _ if facts.reference == Reference::Right && is_lvalue => Fit::Never,
+            _ if facts.reference == Reference::Left && !facts.is_const && !is_lvalue => Fit::Never,
             (false, true) if !self.is_static(at) => Fit::Never,
             (true, false) => Fit::Bound,
+            _ if facts.reference == Reference::Left && !is_lvalue => Fit::Bound,
             _ => Fit::Exact,
         })
     }
@@ -178,7 +185,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// How each argument fits its parameter.
-    fn fits(&self, callee: &Callee<'a>, types: &[Ty]) -> Vec<Option<Fit>> {
+    fn fits(&self, callee: &Callee<'a>, types: &[Ty], depth: usize) -> Vec<Option<Fit>> {
         let facts = &self.tree.facts[callee.at];
         let place = Place { bindings: callee.bindings.clone(), ..self.place_of(callee.at) };
         let own = self.own_templates(callee.at);
@@ -193,14 +200,26 @@ impl<'a> Lookup<'a> {
                 {
                     return Some(Fit::Ellipsis);
                 }
-                let wanted = self.parameter_type(&parameter.type_text, &place, own);
-                self.fit(argument, &wanted)
+                let wanted = self.parameter_type(&parameter.type_text, &place, own, depth);
+                let is_any = matches!(wanted.base, Base::Parameter(_)) && wanted.pointers == 0;
+                match self.fit(argument, &wanted) {
+                    None if argument.is_open() && parameter.type_text.is_array => Some(Fit::Never),
+                    // What is not known is rather anything than something certain.
+                    None if argument.is_open() && is_any && !own.is_empty() => Some(Fit::Likely),
+                    known => known,
+                }
             })
             .collect()
     }
 
     /// Type of a parameter; a template parameter of the function stands for any type.
-    pub(crate) fn parameter_type(&self, text: &TypeText<'a>, place: &Place<'a>, own: &[&str]) -> Ty {
+    pub(crate) fn parameter_type(
+        &self,
+        text: &TypeText<'a>,
+        place: &Place<'a>,
+        own: &[&str],
+        depth: usize,
+    ) -> Ty {
         match text.word() {
             Some(word) if own.contains(&word) => {
                 let mut ty = Ty::of(Base::Parameter(word.into()));
@@ -209,7 +228,7 @@ impl<'a> Lookup<'a> {
                 ty.is_const = text.is_const;
                 ty
             }
-            _ => self.type_of(text, place, 0),
+            _ => self.type_of(text, place, depth + 1),
         }
     }
 
@@ -255,14 +274,14 @@ impl<'a> Lookup<'a> {
         let needs = found.iter().any(|ty| ty.base == Base::Unknown);
         if needs && given.depth < crate::types::MAX_DEPTH {
             for (parameter, argument) in parameters.iter().zip(given.types(self)) {
-                self.unify(&parameter.type_text, argument, own, &mut found);
+                self.unify(&parameter.type_text, argument, own, &mut found, given.depth);
             }
         }
         Binding::new(own, &found, callee.bindings.clone())
     }
 
     /// Binds template parameters in `text` so that it becomes `ty`.
-    pub(crate) fn unify(&self, text: &TypeText<'_>, ty: &Ty, own: &[&str], found: &mut [Ty]) {
+    pub(crate) fn unify(&self, text: &TypeText<'_>, ty: &Ty, own: &[&str], found: &mut [Ty], depth: usize) {
         if ty.is_open() {
             return;
         }
@@ -279,14 +298,14 @@ impl<'a> Lookup<'a> {
         let Written::Named(path) = &text.base else { return };
         let Some(texts) = path.last().and_then(|part| part.arguments.as_ref()) else { return };
         let arguments = match &ty.base {
-            Base::Class(class, arguments) => self.in_lineage(*class, arguments, |holder, arguments| {
-                (self.classes.name(holder) == path.name()).then(|| arguments.clone())
+            Base::Class(instance) => self.in_lineage(instance, depth, |holder| {
+                (self.classes.name(holder.class) == path.name()).then(|| holder.arguments.clone())
             }),
             Base::External(name, arguments) => (**name == *path.name()).then(|| arguments.clone()),
             _ => None,
         };
         for (text, ty) in texts.iter().zip(arguments.iter().flat_map(|arguments| arguments.iter())) {
-            self.unify(text, ty, own, found);
+            self.unify(text, ty, own, found, depth);
         }
     }
 }
@@ -294,10 +313,18 @@ impl<'a> Lookup<'a> {
 /// Whether one candidate is meant rather than another: at least as good for every argument, and
 /// better for one, or else less general.
 fn is_better(one: &[Option<Fit>], general: usize, other: &[Option<Fit>], other_general: usize) -> bool {
-    let pairs = || one.iter().zip(other).filter_map(|(one, other)| Some(((*one)?, (*other)?)));
+    // Of what is not known, a parameter that takes anything is the likelier.
+    let pairs = || {
+        one.iter().zip(other).filter_map(|pair| match pair {
+            (Some(one), Some(other)) => Some((*one, *other)),
+            (Some(Fit::Likely), None) => Some((Fit::Likely, Fit::Never)),
+            (None, Some(Fit::Likely)) => Some((Fit::Never, Fit::Likely)),
+            _ => None,
+        })
+    };
     if pairs().any(|(one, other)| one < other) {
         return false;
     }
-    let is_known = one.iter().zip(other).all(|(one, other)| one.is_some() == other.is_some());
+    let is_known = one.iter().chain(other).all(|fit| fit.is_some_and(|fit| fit != Fit::Likely));
     pairs().any(|(one, other)| one > other) || (is_known && general < other_general)
 }

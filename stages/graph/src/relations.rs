@@ -23,7 +23,7 @@ pub(crate) fn spot_of(tree: &Tree<'_>, at: usize) -> Spot {
 /// A file owns what is not inside another entity (namespaces do not count), a namespace module what
 /// is directly in the namespace, a class its members wherever they are written, every other entity
 /// what is lexically inside it.
-pub(crate) fn add_ownership(tree: &Tree<'_>, classes: &Classes, edges: &mut EdgeSet) {
+pub(crate) fn add_ownership(tree: &Tree<'_>, classes: &Classes<'_>, edges: &mut EdgeSet) {
     for at in 0..tree.entities.len() {
         let facts = &tree.facts[at];
         let mut add = |owner: Node| {
@@ -55,7 +55,8 @@ pub(crate) fn add_ownership(tree: &Tree<'_>, classes: &Classes, edges: &mut Edge
 /// A base class as resolved.
 pub(crate) struct FoundBase {
     record: usize,
-    written: String,
+    /// Which of the record's bases.
+    nth: usize,
     /// The base, or whether it is of another library.
     target: Result<usize, bool>,
     how: How,
@@ -85,9 +86,9 @@ pub(crate) fn find_bases(
             };
             let ty = lookup.type_of(&text, &lookup.place_of(at), 0);
             let (target, how) = match &ty.base {
-                Base::Class(class, _) if lookup.classes.node(*class) != at => {
-                    let resolution = lookup.how_named(at, *class, path);
-                    (Ok(lookup.classes.node(*class)), How::one_of(1, resolution, confidence_of(resolution)))
+                Base::Class(one) if lookup.named_record(one) != at => {
+                    let resolution = lookup.how_named(at, one.class, path);
+                    (Ok(lookup.named_record(one)), How::one_of(1, resolution, confidence_of(resolution)))
                 }
                 Base::Class(..) => continue,
                 base => (Err(matches!(base, Base::External(..))), How::EXACT),
@@ -99,7 +100,7 @@ pub(crate) fn find_bases(
                 Err(false) => ReferenceOutcome::Unresolved,
             };
             outcomes.count(ReferenceKind::Base, outcome);
-            found.push(FoundBase { record: at, written: written.clone(), target, how, spot });
+            found.push(FoundBase { record: at, nth, target, how, spot });
         }
     }
     found
@@ -121,13 +122,19 @@ impl Lookup<'_> {
 }
 
 /// Adds the edges of base classes and lets members be found through them.
-pub(crate) fn add_bases(bases: &[FoundBase], classes: &mut Classes, edges: &mut EdgeSet) {
+pub(crate) fn add_bases<'a>(
+    tree: &Tree<'a>,
+    bases: &[FoundBase],
+    classes: &mut Classes<'a>,
+    edges: &mut EdgeSet,
+) {
     for base in bases {
         match base.target {
             Ok(target) => {
                 let (source, target_node) = (Node::Entity(base.record), Node::Entity(target));
                 edges.add(EdgeKind::Inherits, source, target_node, base.how, base.spot);
-                classes.add_base(base.record, target, &base.written);
+                let text = TypeText::read(&tree.entities[base.record].bases[base.nth]);
+                classes.add_base(base.record, target, text);
             }
             Err(is_external) => classes.add_foreign_base(base.record, is_external),
         }
@@ -197,7 +204,7 @@ fn add_override(lookup: &Lookup<'_>, class: ClassId, name: &str, at: usize, edge
 }
 
 /// Specialisations and the primary template they belong to.
-pub(crate) fn add_specialisations(tree: &Tree<'_>, classes: &Classes, edges: &mut EdgeSet) {
+pub(crate) fn add_specialisations(tree: &Tree<'_>, classes: &Classes<'_>, edges: &mut EdgeSet) {
     for class in &classes.all {
         let primary = class.entities[0];
         for &other in &class.entities[1..] {

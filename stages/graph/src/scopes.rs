@@ -52,7 +52,7 @@ impl<'t> Scopes<'t> {
     /// Sorts the entities of a tree into scopes.
     pub(crate) fn new(
         tree: &'t Tree<'_>,
-        classes: &Classes,
+        classes: &Classes<'_>,
         references: &'t [Reference],
         sight: Sight<'_>,
     ) -> Self {
@@ -93,7 +93,7 @@ impl<'t> Scopes<'t> {
         scope
     }
 
-    fn declare(&mut self, tree: &'t Tree<'_>, classes: &Classes, at: usize) {
+    fn declare(&mut self, tree: &'t Tree<'_>, classes: &Classes<'_>, at: usize) {
         let facts = &tree.facts[at];
         let entity = &tree.entities[at];
         let scope = self.of[at];
@@ -254,7 +254,7 @@ impl<'t> Scopes<'t> {
     }
 
     /// The innermost namespace around a scope.
-    pub(crate) fn namespace(&self, classes: &Classes, scope: ScopeId) -> ScopeId {
+    pub(crate) fn namespace(&self, classes: &Classes<'_>, scope: ScopeId) -> ScopeId {
         self.chain(scope).find(|&one| !classes.has(self.path(one))).unwrap_or(GLOBAL)
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Methods {
 }
 
 impl Methods {
-    pub(crate) fn new(found: &[usize], classes: &Classes, sight: Sight<'_>) -> Self {
+    pub(crate) fn new(found: &[usize], classes: &Classes<'_>, sight: Sight<'_>) -> Self {
         let mut methods = Self::default();
         let mut seen = HashSet::new();
         for &at in found {
@@ -51,10 +51,10 @@ impl<'a> Lookup<'a> {
         file: usize,
         words: &str,
     ) -> Answer<'a> {
-        if self.params.external_members.iter().any(|member| member == name) {
-            return Answer::External;
-        }
-        let Some(methods) = self.names.methods.get(name) else { return Answer::Unresolved };
+        let is_common = self.params.external_members.iter().any(|member| member == name);
+        let Some(methods) = self.names.methods.get(name) else {
+            return if is_common { Answer::External } else { Answer::Unresolved };
+        };
         let takes = |at: &usize| self.accepts(self.symbols.of[*at], arguments);
         let hinted = self.classes.hinted(words, LEAST_HINT);
         let named: Vec<usize> = hinted
@@ -70,6 +70,10 @@ impl<'a> Lookup<'a> {
             false => self.sight().meant(&named, file),
             true => Vec::new(),
         };
+        if found.is_empty() && is_common {
+            // Any container may be meant.
+            return Answer::External;
+        }
         if found.is_empty() {
             let mut visits = 0;
             found = self.takers(methods, file, &takes, &mut visits);

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use almanac_tables::{Entity, EntityKind, File, Language};
 
 use crate::names::{
-    Parameter, is_const_member, join, parameters, plain, scope_and_name, split_declarator,
-    template_parameter_names, without_anonymous,
+    Parameter, after_parameters, is_const_member, join, parameters, plain, scope_and_name, split_declarator,
+    template_parameter_names, tokens, without_anonymous,
 };
-use crate::syntax::TypeText;
+use crate::syntax::{Reference, TypeText};
 
 /// Languages whose names may refer to one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +53,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) type_text: TypeText<'a>,
     /// Whether it is a `const` member function.
     pub(crate) is_const: bool,
+    /// `&` or `&&` after its parameters.
+    pub(crate) reference: Reference,
     /// Names of its template parameters, of all heads.
     pub(crate) template_names: Vec<&'a str>,
 }
@@ -155,9 +157,22 @@ fn facts_of<'a>(entity: &'a Entity, around: Option<usize>, files: &HashMap<&str,
         name,
         parameters: if has_parameters { parameters(&entity.parameters) } else { Vec::new() },
         is_const: has_parameters && is_const_member(&entity.signature, &entity.parameters),
+        reference: if has_parameters { reference_of_member(entity) } else { Reference::None },
         template_names: template_parameter_names(&entity.template_parameters),
         type_text: if is_code { type_text(entity) } else { TypeText::DEDUCED },
     }
+}
+
+/// `&` or `&&` that a member function ends with.
+fn reference_of_member(entity: &Entity) -> Reference {
+    let tail = after_parameters(&entity.signature, &entity.parameters);
+    let words = tokens(tail.split(['=', '{', ';']).next().unwrap_or(""));
+    let qualifiers = words.into_iter().take_while(|word| !matches!(*word, "-" | ":" | "("));
+    qualifiers.fold(Reference::None, |found, word| match word {
+        "&" => Reference::Left,
+        "&&" => Reference::Right,
+        _ => found,
+    })
 }
 
 /// The type an entity has or stands for, as the parser gives it, else as its signature shows.

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use almanac_tables::EntityKind;
 
-use crate::classes::ClassId;
+use crate::instances::{Arguments, Instance};
 use crate::lookup::{Lookup, Place};
 use crate::scopes::{Entry, GLOBAL, ScopeId};
 use crate::syntax::{Builtin, PathText, Reference, TypeText, Written};
 
 /// Longest chain of aliases, nested names and results followed.
 pub(crate) const MAX_DEPTH: usize = 12;
+
+/// What following `decltype` counts for: the calls in it lead to more types.
+const EXPRESSION_STEP: usize = 3;
 
 /// Types that hand on `->` to their first argument.
 pub(crate) const POINTERS: &[&str] = &["shared_ptr", "unique_ptr", "weak_ptr", "optional"];
@@ -49,9 +52,6 @@ pub(crate) struct Ty {
     pub(crate) is_guess: bool,
 }
 
-/// Arguments of a template.
-pub(crate) type Arguments = Arc<[Ty]>;
-
 /// What a type is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Base {
@@ -59,7 +59,7 @@ pub(crate) enum Base {
     Unknown,
     Builtin(Builtin),
     /// A class of the tree.
-    Class(ClassId, Arguments),
+    Class(Instance),
     /// An enumeration of the tree.
     Enum(usize),
     /// A class of another library: last name and arguments.
@@ -74,6 +74,8 @@ pub(crate) enum Base {
     Closure,
     /// `{...}`.
     Braces,
+    /// A number, as an argument of a template.
+    Value(Arc<str>),
 }
 
 impl Ty {
@@ -85,8 +87,8 @@ impl Ty {
         Self::of(Base::Unknown)
     }
 
-    pub(crate) fn class(class: ClassId, arguments: Arguments) -> Self {
-        Self::of(Base::Class(class, arguments))
+    pub(crate) fn class(instance: Instance) -> Self {
+        Self::of(Base::Class(instance))
     }
 
     /// Whether nothing can be told from it: dependent or not understood.
@@ -98,10 +100,10 @@ impl Ty {
         matches!(self.base, Base::External(..))
     }
 
-    /// Class of the tree that an object of the type is, pointers looked through.
-    pub(crate) fn class_id(&self) -> Option<ClassId> {
-        match self.base {
-            Base::Class(class, _) => Some(class),
+    /// The class that an object of the type is, pointers looked through.
+    pub(crate) fn instance(&self) -> Option<&Instance> {
+        match &self.base {
+            Base::Class(instance) => Some(instance),
             _ => None,
         }
     }
@@ -151,7 +153,7 @@ impl<'a> Binding<'a> {
 }
 
 /// What `name` stands for.
-fn bound<'b>(bindings: &'b Bindings<'_>, name: &str) -> Option<&'b Ty> {
+pub(crate) fn bound<'b>(bindings: &'b Bindings<'_>, name: &str) -> Option<&'b Ty> {
     let mut next = bindings.as_ref();
     while let Some(binding) = next {
         if let Some(at) = binding.names.iter().position(|one| *one == name) {
@@ -178,10 +180,11 @@ impl<'a> Lookup<'a> {
     pub(crate) fn type_of(&self, text: &TypeText<'_>, place: &Place<'a>, depth: usize) -> Ty {
         let ty = match &text.base {
             Written::Builtin(kind) => Ty::of(Base::Builtin(*kind)),
+            Written::Value(text) => Ty::of(Base::Value((*text).into())),
             Written::Named(path) if depth <= MAX_DEPTH => self.named_type(path, place, depth + 1),
             Written::Of(expression) if depth <= MAX_DEPTH => {
                 let expression = crate::syntax::Expression::read(expression);
-                self.value_of(&expression, place, depth + 1).value()
+                self.value_of(&expression, place, depth + EXPRESSION_STEP).value()
             }
             _ => Ty::unknown(),
         };
@@ -265,7 +268,11 @@ impl<'a> Lookup<'a> {
         }
         for scope in self.scopes.chain(place.scope) {
             let found = match self.class_at(scope, place) {
-                Some(class) => self.step_in_class(class, None, part, place, depth),
+                Some(class) if !self.classes.mentions(class, part.name) => Step::Nothing,
+                Some(class) => {
+                    let own = self.own_instance(class, place);
+                    self.step_in_class(&own, true, part, place, depth)
+                }
                 None => self.step_in_scope(scope, part, place, depth),
             };
             if !matches!(found, Step::Nothing) {
@@ -304,7 +311,7 @@ impl<'a> Lookup<'a> {
     ) -> Option<Step> {
         if let Some(class) = self.pick_class(&entry.classes, place.file) {
             let arguments = self.arguments_of(part.arguments.as_ref(), place, depth);
-            return Some(Step::Type(Ty::class(class, arguments)));
+            return Some(Step::Type(Ty::class(self.instance(class, arguments, depth))));
         }
         if let Some(alias) = self.pick_type(&entry.types, place) {
             let arguments = self.arguments_of(part.arguments.as_ref(), place, depth);
@@ -326,27 +333,28 @@ impl<'a> Lookup<'a> {
     /// A type that is a member of a class or of its bases.
     fn step_in_class(
         &self,
-        class: ClassId,
-        arguments: Option<&Arguments>,
+        instance: &Instance,
+        is_inside: bool,
         part: &crate::syntax::PartText<'_>,
         place: &Place<'a>,
         depth: usize,
     ) -> Step {
-        let none = Arguments::from([]);
         let written = || self.arguments_of(part.arguments.as_ref(), place, depth);
-        let found = self.in_lineage(class, arguments.unwrap_or(&none), |holder, holder_arguments| {
-            if self.classes.name(holder) == part.name {
-                let own = if part.arguments.is_some() { written() } else { holder_arguments.clone() };
-                return Some(Ty::class(holder, own));
+        let found = self.in_lineage(instance, depth, |holder| {
+            if self.classes.name(holder.class) == part.name {
+                return Some(Ty::class(match part.arguments {
+                    Some(_) => self.instance(holder.class, written(), depth),
+                    None => holder.clone(),
+                }));
             }
             let at = self.member_type(holder, part.name, place)?;
             if let Some(nested) = self.classes.of_record(at) {
-                return Some(Ty::class(nested, written()));
+                return Some(Ty::class(self.instance(nested, written(), depth)));
             }
-            let outer = match arguments {
+            let outer = match is_inside && holder.class == instance.class {
                 // Inside the class its parameters are what the place says.
-                None => place.bindings.clone(),
-                Some(_) => self.class_bindings(at, holder, holder_arguments),
+                true => place.bindings.clone(),
+                false => self.class_bindings(at, holder, depth),
             };
             Some(self.declared_type_of(at, &written(), &outer, depth))
         });
@@ -354,30 +362,13 @@ impl<'a> Lookup<'a> {
     }
 
     /// A class, alias or enumeration inside a class.
-    fn member_type(&self, class: ClassId, name: &str, place: &Place<'a>) -> Option<usize> {
-        let members = self.classes.get(class).members.get(name)?;
+    fn member_type(&self, holder: &Instance, name: &str, place: &Place<'a>) -> Option<usize> {
         let is_type =
             |kind: EntityKind| kind.is_record() || matches!(kind, EntityKind::Alias | EntityKind::Enum);
-        let types: Vec<usize> = members
-            .iter()
-            .copied()
-            .filter(|&at| is_type(self.tree.entities[at].kind) && place.entity != Some(at))
-            .collect();
-        match types.as_slice() {
-            [] => None,
-            [only] => Some(*only),
-            several => self.own_member(several, place).or(Some(several[0])),
-        }
-    }
-
-    /// Of the members of several specialisations the one of the specialisation around `place`.
-    fn own_member(&self, found: &[usize], place: &Place<'a>) -> Option<usize> {
-        let entity = place.entity?;
-        let around: Vec<usize> = self.tree.outward(entity).collect();
-        found
-            .iter()
-            .copied()
-            .find(|&at| self.tree.facts[at].around.is_some_and(|outer| around.contains(&outer)))
+        let mut types = self.own_members(holder, name);
+        types.retain(|&at| is_type(self.tree.entities[at].kind) && place.entity != Some(at));
+        // Several are the branches of a conditional, or those of specialisations that are not told apart.
+        types.first().copied()
     }
 
     fn step_in_type(
@@ -388,12 +379,10 @@ impl<'a> Lookup<'a> {
         depth: usize,
     ) -> Step {
         match &ty.base {
-            Base::Class(class, arguments) => {
-                match self.step_in_class(*class, Some(arguments), part, place, depth) {
-                    Step::Nothing => Step::Open,
-                    found => found,
-                }
-            }
+            Base::Class(instance) => match self.step_in_class(instance, false, part, place, depth) {
+                Step::Nothing => Step::Open,
+                found => found,
+            },
             Base::External(..) => Step::External,
             _ => Step::Open,
         }
@@ -430,7 +419,7 @@ impl<'a> Lookup<'a> {
         let arguments =
             || self.arguments_of(path.last().and_then(|part| part.arguments.as_ref()), place, depth);
         if let Some(class) = self.classes.elsewhere(self.tree, self.reach, &plain, place.file) {
-            return Ty::class(class, arguments());
+            return Ty::class(self.instance(class, arguments(), depth));
         }
         let ending = format!("::{plain}");
         let found = self.names.aliases_by_name.get(path.name()).map_or(&[][..], Vec::as_slice);
@@ -444,58 +433,6 @@ impl<'a> Lookup<'a> {
                 self.declared_type_of(only, &arguments(), &None, depth + 1)
             }
             _ => Ty::of(Base::Named(path.name().into())),
-        }
-    }
-
-    /// What `wanted` finds in `class` or else in its bases, nearest first, each with its template
-    /// arguments.
-    pub(crate) fn in_lineage<R>(
-        &self,
-        class: ClassId,
-        arguments: &Arguments,
-        mut wanted: impl FnMut(ClassId, &Arguments) -> Option<R>,
-    ) -> Option<R> {
-        let mut order = vec![(class, arguments.clone())];
-        let mut next = 0;
-        while next < order.len() {
-            let (derived, arguments) = order[next].clone();
-            next += 1;
-            if let Some(found) = wanted(derived, &arguments) {
-                return Some(found);
-            }
-            for base in &self.classes.get(derived).bases {
-                if !order.iter().any(|(one, _)| *one == base.class) {
-                    order.push((base.class, self.base_arguments(base, &arguments)));
-                }
-            }
-        }
-        None
-    }
-
-    /// Template arguments of a base, seen from a derived class with its own.
-    fn base_arguments(&self, base: &crate::classes::BaseLink, arguments: &Arguments) -> Arguments {
-        let text = TypeText::read(&base.written);
-        let Written::Named(path) = &text.base else { return Arguments::from([]) };
-        let Some(texts) = path.last().and_then(|part| part.arguments.as_ref()) else {
-            return Arguments::from([]);
-        };
-        let names = &self.tree.facts[base.record].template_names;
-        let bindings = Binding::new(names, arguments, None);
-        let place = Place { bindings, ..self.place_of(base.record) };
-        self.arguments_of(Some(texts), &place, MAX_DEPTH / 2)
-    }
-
-    /// Template parameters of the class `holder` as its member `at` calls them, bound to arguments.
-    pub(crate) fn class_bindings(&self, at: usize, holder: ClassId, arguments: &Arguments) -> Bindings<'a> {
-        if arguments.is_empty() {
-            return None;
-        }
-        let facts = &self.tree.facts[at];
-        let record = facts.around.filter(|&outer| self.classes.of_record(outer) == Some(holder));
-        match record {
-            Some(record) if self.classes.is_specialisation(self.tree, record) => None,
-            Some(record) => Binding::new(&self.tree.facts[record].template_names, arguments, None),
-            None => Binding::new(&facts.template_names, arguments, None),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::outcomes::Outcomes;
 use crate::overloads::Callee;
 use crate::syntax::{Expression, PathText, TypeText, Written};
 use crate::tree::Tree;
-use crate::types::Base;
+use crate::types::{Base, Ty};
 
 /// What a reference leads to.
 enum Use<'a> {
@@ -92,7 +92,7 @@ impl<'a> Lookup<'a> {
         }
         let is_self = |at: usize| self.tree.entity(&reference.entity_id) == Some(at);
         match self.type_of(&text, &place, 0).base {
-            Base::Class(class, _) if !is_self(self.classes.node(class)) => Ok(self.classes.node(class)),
+            Base::Class(one) if !is_self(self.named_record(&one)) => Ok(self.named_record(&one)),
             Base::Enum(at) if !is_self(at) => Ok(at),
             Base::Class(..) | Base::Enum(_) => Err(ReferenceOutcome::Exact),
             Base::External(..) | Base::Builtin(_) => Err(ReferenceOutcome::External),
@@ -131,17 +131,19 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// What a launch runs: named lambdas and the call operators of objects among its arguments.
+    /// What a launch runs: the named lambda, or the call operator of the object, that follows the range
+    /// or policy it is given first.
     fn launched(&self, reference: &'a Reference) -> Vec<usize> {
         let Some(place) = self.reference_place(reference) else { return Vec::new() };
         let list = Expression::read_list(&reference.argument_list);
         let mut found: Vec<usize> = Vec::new();
-        for argument in &list {
+        let is_text = |one: &&Expression<'_>| matches!(one, Expression::Literal(_, true));
+        for argument in list.iter().skip_while(is_text).skip(1).take(1) {
             let ty = self.value_of(argument, &place, 0);
             match &ty.base {
                 Base::Function(at) => found.push(self.symbols.with(*at)[0]),
-                Base::Class(class, arguments) if ty.pointers == 0 => {
-                    let members = self.members_called(*class, arguments, "operator()");
+                Base::Class(instance) if ty.pointers == 0 => {
+                    let members = self.members_called(instance, "operator()", 0);
                     found.extend(
                         members.into_iter().map(|callee: Callee<'a>| self.symbols.with(callee.at)[0]),
                     );
@@ -176,8 +178,8 @@ impl User<'_, '_> {
         }
         match answer {
             Answer::Found { callees, resolution, confidence, made } => {
-                if let Some(class) = made.and_then(|ty| ty.class_id()) {
-                    self.add(EdgeKind::Instantiates, self.lookup.classes.node(class), How::EXACT);
+                if let Some(instance) = made.as_ref().and_then(Ty::instance) {
+                    self.add(EdgeKind::Instantiates, self.lookup.named_record(instance), How::EXACT);
                 }
                 if callees.len() > self.lookup.params.max_candidates as usize {
                     return ReferenceOutcome::TooMany;
@@ -190,9 +192,9 @@ impl User<'_, '_> {
                 }
                 ReferenceOutcome::from_resolution(how.resolution)
             }
-            Answer::Made(ty) => match ty.class_id() {
-                Some(class) => {
-                    self.add(EdgeKind::Instantiates, self.lookup.classes.node(class), How::EXACT);
+            Answer::Made(ty) => match ty.instance() {
+                Some(instance) => {
+                    self.add(EdgeKind::Instantiates, self.lookup.named_record(instance), How::EXACT);
                     ReferenceOutcome::Exact
                 }
                 None => ReferenceOutcome::External,
@@ -237,7 +239,7 @@ pub(crate) fn add_aliases(lookup: &Lookup<'_>, edges: &mut EdgeSet) {
     for at in tree.code_entities().filter(|&at| tree.entities[at].kind == EntityKind::Alias) {
         let ty = lookup.type_of(&tree.facts[at].type_text, &lookup.place_of(at), 0);
         let target = match ty.base {
-            Base::Class(class, _) => lookup.classes.node(class),
+            Base::Class(one) => lookup.named_record(&one),
             Base::Enum(target) => target,
             _ => continue,
         };

@@ -1,16 +1,14 @@
 //! What expressions are: fields, parameters, variables, elements and results of calls.
 
-use std::sync::Arc;
-
 use almanac_tables::{EntityKind, Resolution};
 
 use crate::calls::Answer;
-use crate::classes::ClassId;
+use crate::instances::{Arguments, Instance};
 use crate::lookup::{Lookup, Place};
 use crate::overloads::{Callee, Given};
 use crate::scopes::GLOBAL;
 use crate::syntax::{Builtin, Expression, PathText, Reference};
-use crate::types::{Arguments, Base, MAX_DEPTH, POINTERS, Ty};
+use crate::types::{Base, MAX_DEPTH, POINTERS, Ty};
 
 /// Functions that make a pointer to what their template argument names.
 const MAKERS: &[&str] = &["make_shared", "make_unique", "static_pointer_cast", "dynamic_pointer_cast"];
@@ -60,7 +58,7 @@ impl<'a> Lookup<'a> {
             Expression::Name(path) => self.named_value(path, place, depth),
             Expression::Member { object, path, is_arrow } => {
                 let object = self.object(object, *is_arrow, place, depth + 1);
-                self.field(&object, path, place, depth)
+                self.field(&object, path, depth)
             }
             Expression::Index { object, arguments } => {
                 let object = self.value_of(object, place, depth + 1);
@@ -98,8 +96,8 @@ impl<'a> Lookup<'a> {
                 }
                 _ => Ty::unknown(),
             },
-            Base::Class(class, arguments) if depth <= MAX_DEPTH => {
-                let callees = self.members_called(*class, arguments, "operator->");
+            Base::Class(instance) if depth <= MAX_DEPTH => {
+                let callees = self.members_called(instance, "operator->", depth);
                 match callees.first() {
                     Some(callee) => {
                         let result = self.result(callee, depth + 1);
@@ -117,28 +115,10 @@ impl<'a> Lookup<'a> {
         let Some(entity) = place.entity else { return Ty::unknown() };
         let Some(class) = self.classes.enclosing(self.tree, entity) else { return Ty::unknown() };
         let method = self.tree.outward(entity).find(|&at| self.classes.of_member[at].is_some());
-        let mut ty = Ty::class(class, self.own_arguments(class, place));
+        let mut ty = Ty::class(self.own_instance(class, place));
         ty.pointers = 1;
         ty.is_const = method.is_some_and(|at| self.tree.facts[at].is_const);
         ty
-    }
-
-    /// The arguments of a class as seen from inside it: its own parameters.
-    pub(crate) fn own_arguments(&self, class: ClassId, place: &Place<'a>) -> Arguments {
-        let names = &self.tree.facts[self.classes.node(class)].template_names;
-        names
-            .iter()
-            .map(|name| {
-                let path = PathText {
-                    is_global: false,
-                    parts: vec![crate::syntax::PartText { name, arguments: None }],
-                };
-                match place.bindings {
-                    Some(_) => self.named_type(&path, place, MAX_DEPTH - 1),
-                    None => Ty::of(Base::Parameter(Arc::from(*name))),
-                }
-            })
-            .collect()
     }
 
     /// A variable, parameter, field, enumerator or function.
@@ -156,7 +136,7 @@ impl<'a> Lookup<'a> {
         for scope in self.scopes.chain(place.scope) {
             for face in self.faces(scope, place.file) {
                 let Some(entry) = self.scopes.declared(face, name) else { continue };
-                if let Some(ty) = self.value_in_entry(entry, place) {
+                if let Some(ty) = self.value_in_entry(entry, place, depth) {
                     return ty;
                 }
             }
@@ -164,10 +144,10 @@ impl<'a> Lookup<'a> {
         Ty::unknown()
     }
 
-    fn value_in_entry(&self, entry: &'a crate::scopes::Entry, place: &Place<'a>) -> Option<Ty> {
+    fn value_in_entry(&self, entry: &'a crate::scopes::Entry, place: &Place<'a>, depth: usize) -> Option<Ty> {
         let seen = self.sight().meant(&entry.variables, place.file);
         if let Some(&at) = seen.first() {
-            return Some(self.declared(at, &None, 0));
+            return Some(self.declared(at, &None, depth));
         }
         let mut visits = 0;
         let functions = entry.functions.meant(self.sight(), place.file, &mut visits);
@@ -193,10 +173,12 @@ impl<'a> Lookup<'a> {
             }
         }
         let class = self.classes.enclosing(self.tree, entity)?;
+        if !self.classes.mentions(class, name) {
+            return None;
+        }
         let this = self.this(place);
-        let Base::Class(_, arguments) = &this.base else { return None };
-        let (field, holder, arguments) = self.field_of(class, arguments, name)?;
-        Some(self.part_of(field, holder, &arguments, &this, depth))
+        let (field, holder) = self.field_of(this.instance()?, name, depth)?;
+        Some(self.part_of(field, &holder, &this, depth))
     }
 
     /// Where the parameters of a callable are read: its own template parameters are in sight.
@@ -208,14 +190,16 @@ impl<'a> Lookup<'a> {
         let Some((last, qualifier)) = path.parts.split_last() else { return Ty::unknown() };
         if qualifier.is_empty() {
             let entry = self.scopes.declared(GLOBAL, last.name);
-            return entry.and_then(|entry| self.value_in_entry(entry, place)).unwrap_or_else(Ty::unknown);
+            return entry
+                .and_then(|entry| self.value_in_entry(entry, place, depth))
+                .unwrap_or_else(Ty::unknown);
         }
         let holder = PathText { is_global: path.is_global, parts: qualifier.to_vec() };
         let names: Vec<&str> = holder.parts.iter().map(|part| part.name).collect();
         if let Some(scope) = self.scopes.outward(place.scope, &names.join("::")) {
             for face in self.faces(scope, place.file) {
                 if let Some(entry) = self.scopes.declared(face, last.name)
-                    && let Some(ty) = self.value_in_entry(entry, place)
+                    && let Some(ty) = self.value_in_entry(entry, place, depth)
                 {
                     return ty;
                 }
@@ -224,23 +208,22 @@ impl<'a> Lookup<'a> {
         let holder = self.named_type(&holder, place, depth + 1);
         match &holder.base {
             Base::Enum(_) => holder,
-            Base::Class(..) => self.field(&holder, path, place, depth),
+            Base::Class(..) => self.field(&holder, path, depth),
             Base::External(..) => Ty::unknown(),
             _ => Ty::unknown(),
         }
     }
 
     /// A data member of an object.
-    fn field(&self, object: &Ty, path: &PathText<'_>, place: &Place<'a>, depth: usize) -> Ty {
-        let Base::Class(class, arguments) = &object.base else { return Ty::unknown() };
+    fn field(&self, object: &Ty, path: &PathText<'_>, depth: usize) -> Ty {
+        let Base::Class(instance) = &object.base else { return Ty::unknown() };
         if object.pointers > 0 {
             return Ty::unknown();
         }
-        let _ = place;
-        match self.field_of(*class, arguments, path.name()) {
-            Some((field, holder, arguments)) => self.part_of(field, holder, &arguments, object, depth),
+        match self.field_of(instance, path.name(), depth) {
+            Some((field, holder)) => self.part_of(field, &holder, object, depth),
             None => {
-                let callees = self.members_called(*class, arguments, path.name());
+                let callees = self.members_called(instance, path.name(), depth);
                 callees.first().map_or_else(Ty::unknown, |callee| Ty::of(Base::Function(callee.at)))
             }
         }
@@ -249,21 +232,21 @@ impl<'a> Lookup<'a> {
     /// The data member of that name in class or bases, and where it was found.
     pub(crate) fn field_of(
         &self,
-        class: ClassId,
-        arguments: &Arguments,
+        instance: &Instance,
         name: &str,
-    ) -> Option<(usize, ClassId, Arguments)> {
+        depth: usize,
+    ) -> Option<(usize, Instance)> {
         let is_data = |kind| matches!(kind, EntityKind::Field | EntityKind::Variable);
-        self.in_lineage(class, arguments, |holder, arguments| {
-            let members = self.classes.get(holder).members.get(name)?;
-            let field = members.iter().copied().find(|&at| is_data(self.tree.entities[at].kind))?;
-            Some((field, holder, arguments.clone()))
+        self.in_lineage(instance, depth, |holder| {
+            let members = self.own_members(holder, name);
+            let field = members.into_iter().find(|&at| is_data(self.tree.entities[at].kind))?;
+            Some((field, holder.clone()))
         })
     }
 
     /// A data member of an object; what it holds by value is as `const` as the object.
-    fn part_of(&self, field: usize, holder: ClassId, arguments: &Arguments, object: &Ty, depth: usize) -> Ty {
-        let bindings = self.class_bindings(field, holder, arguments);
+    fn part_of(&self, field: usize, holder: &Instance, object: &Ty, depth: usize) -> Ty {
+        let bindings = self.class_bindings(field, holder, depth);
         let mut ty = self.declared(field, &bindings, depth);
         ty.is_guess |= object.is_guess;
         if object.is_const
@@ -394,12 +377,12 @@ impl<'a> Lookup<'a> {
     pub(crate) fn result(&self, callee: &Callee<'a>, depth: usize) -> Ty {
         let at = callee.at;
         if let Some(class) = self.classes.of_record(at) {
-            return Ty::class(class, Arguments::from([]));
+            return Ty::class(self.instance(class, Arguments::from([]), depth));
         }
         if self.is_constructor(at)
             && let Some(class) = self.classes.of_member[at]
         {
-            return Ty::class(class, Arguments::from([]));
+            return Ty::class(self.instance(class, Arguments::from([]), depth));
         }
         if depth > MAX_DEPTH {
             return Ty::unknown();
@@ -517,10 +500,10 @@ impl<'a> Lookup<'a> {
             Base::External(name, arguments) if &**name == "array" => {
                 arguments.first().cloned().unwrap_or_else(Ty::unknown)
             }
-            Base::Class(class, arguments) => {
-                let fields = self.classes.fields(self.tree, *class);
+            Base::Class(instance) => {
+                let fields = self.classes.fields(self.tree, instance.class);
                 match fields.get(index) {
-                    Some(&field) => self.part_of(field, *class, arguments, value, depth),
+                    Some(&field) => self.part_of(field, instance, value, depth),
                     None => Ty::unknown(),
                 }
             }

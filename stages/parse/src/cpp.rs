@@ -27,7 +27,7 @@ use almanac_language::{
     CppSource, CppTree, Define, Grammar, KnownNames, MacroTable, Stop, TreeMacros, Watch,
 };
 use almanac_tables::{Entity, EntityKind, Language};
-use tree_sitter::Node;
+use tree_sitter::{Node, TreeCursor};
 
 use crate::cpp::bodies::Body;
 use crate::cpp::comments::Comments;
@@ -81,6 +81,8 @@ struct Extractor<'a> {
     comments: Comments<'a>,
     known: KnownNames,
     rows: Rows,
+    /// Reused by walks: a new one for each node would cost as much as the node.
+    cursor: TreeCursor<'a>,
     /// Bodies still to be walked.
     bodies: Vec<Body<'a>>,
     /// Types of fields: class (qualified) to field to type.
@@ -113,6 +115,7 @@ impl<'a> Extractor<'a> {
             comments: Comments::new(code.comments()),
             known: code.known_names(),
             rows: Rows::default(),
+            cursor: tree.tree.walk(),
             bodies: Vec::new(),
             fields: BTreeMap::new(),
             defines,
@@ -129,6 +132,13 @@ impl<'a> Extractor<'a> {
             let body = self.bodies[next].clone();
             self.walk_body(&body);
             next += 1;
+        }
+    }
+
+    /// Adds the children of a node that have a name in the grammar.
+    fn extend_named(&mut self, node: Node<'a>, out: &mut Vec<Node<'a>>) {
+        if node.named_child_count() > 0 {
+            out.extend(node.named_children(&mut self.cursor));
         }
     }
 
@@ -180,6 +190,9 @@ impl<'a> Extractor<'a> {
 
 /// Children of a node that have a name in the grammar.
 fn named<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    if node.named_child_count() == 0 {
+        return Vec::new();
+    }
     let mut cursor = node.walk();
     node.named_children(&mut cursor).collect()
 }

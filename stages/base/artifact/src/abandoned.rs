@@ -76,13 +76,20 @@ impl Owner {
     /// again makes this false, never wrongly true.
     pub(crate) fn is_gone(&self) -> bool {
         let process = i32::try_from(self.process).ok().and_then(Pid::from_raw);
-        machine() == Some(self.machine.as_str())
-            && process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
+        let is_gone = |process| test_kill_process(process) == Err(Errno::SRCH) || is_zombie(self.process);
+        machine() == Some(self.machine.as_str()) && process.is_some_and(is_gone)
     }
 
     fn is_older_than(&self, age: Duration) -> bool {
         now().saturating_sub(self.began) > age.as_nanos()
     }
+}
+
+/// Whether a process has ended and nobody has asked how, as orphans in a container do for ever.
+fn is_zombie(process: u32) -> bool {
+    let stat = fs_err::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The state follows the name, which is in parentheses and may hold some itself.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
 }
 
 impl Store {
@@ -151,7 +158,14 @@ mod tests {
 
     #[test]
     fn only_a_process_of_this_machine_is_known_to_be_gone() {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!owner(machine().unwrap(), child.id()).is_gone());
+        child.kill().unwrap();
+        // Ended, and not waited for.
+        while !is_zombie(child.id()) {
+            std::thread::yield_now();
+        }
+        assert!(owner(machine().unwrap(), child.id()).is_gone());
         child.wait().unwrap();
         assert!(owner(machine().unwrap(), child.id()).is_gone());
         assert!(!owner("0000beef", child.id()).is_gone());

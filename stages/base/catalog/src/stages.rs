@@ -1,7 +1,8 @@
 //! The six stages.
 
 use almanac_tables::{
-    Chunk, Edge, Embedding, Entity, Explanation, File, Local, Module, Rank, Reference, Resolved, Summary, Text,
+    Chunk, Edge, Embedding, Entity, Explanation, File, Local, Module, Rank, Reference, Resolved, Summary,
+    Text,
 };
 
 use crate::{Identity, StageSpec, TableSpec};

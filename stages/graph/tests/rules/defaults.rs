@@ -8,5 +8,5 @@ fn the_defaults_are_the_settings_of_the_stage() {
     let table = defaults["graph"]["params"].clone();
     let params: GraphParams = table.try_into().expect("every setting and no other");
     params.check().expect("values in range");
-    assert_eq!(params.max_candidates, 4);
+    assert_eq!(params.max_candidates, 8);
 }

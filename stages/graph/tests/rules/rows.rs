@@ -155,12 +155,6 @@ impl Rows {
         self
     }
 
-    /// Gives the arguments of the call added last.
-    pub(crate) fn given(&mut self, arguments: &str) -> &mut Self {
-        self.references.last_mut().expect("a call").argument_list = arguments.to_owned();
-        self
-    }
-
     /// Adds an include as written, with its quotes or brackets.
     pub(crate) fn include(&mut self, path: &str, written: &str) -> &mut Self {
         self.reference(path, "", ReferenceKind::Include, written, 0);

@@ -89,6 +89,7 @@ impl<'a> Extractor<'a> {
     /// Each entry is a node and the end of the block around it.
     fn walk(&mut self, root: Node<'a>, frame: &mut Frame) {
         let mut stack = vec![(root, root.end_byte())];
+        let mut next = Vec::new();
         while let Some((node, block)) = stack.pop() {
             if self.watch.check().is_err() {
                 return;
@@ -98,9 +99,8 @@ impl<'a> Extractor<'a> {
                 | "catch_clause" | "if_statement" | "while_statement" | "switch_statement" => node.end_byte(),
                 _ => block,
             };
-            let mut next = Vec::new();
             self.visit(node, frame, inner_block, &mut next);
-            stack.extend(next.into_iter().rev().map(|child| (child, inner_block)));
+            stack.extend(next.drain(..).rev().map(|child| (child, inner_block)));
         }
     }
 
@@ -121,7 +121,7 @@ impl<'a> Extractor<'a> {
             "lambda_capture_initializer" => self.capture(node, frame, block, next),
             "return_statement" => {
                 self.result(node, frame);
-                next.extend(named(node));
+                self.extend_named(node, next);
             }
             "field_initializer" => self.initializer(node, frame, next),
             "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
@@ -137,7 +137,7 @@ impl<'a> Extractor<'a> {
             | "update_expression"
             | "subscript_expression" => {
                 self.operator(node, frame);
-                next.extend(named(node));
+                self.extend_named(node, next);
             }
             "parameter_declaration" => self.misread_call(node, frame, next),
             "template_argument_list"
@@ -146,7 +146,7 @@ impl<'a> Extractor<'a> {
             | "string_literal"
             | "preproc_def"
             | "preproc_function_def" => {}
-            _ => next.extend(named(node)),
+            _ => self.extend_named(node, next),
         }
     }
 

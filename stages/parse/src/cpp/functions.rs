@@ -17,7 +17,7 @@ impl<'a> Extractor<'a> {
         let node = item.node;
         if let Some(test) = self.test_case(item) {
             let at = self.rows.push(self.test_entity(item, scope, &test));
-            self.body(node, None, at, scope, &test.fixture);
+            self.body(&named(node), None, at, scope, &test.fixture);
             return;
         }
         let declared = node.field(Field::Declarator).and_then(|declarator| self.declared(declarator));
@@ -36,11 +36,12 @@ impl<'a> Extractor<'a> {
             self.record(&Item::plain(specifier), scope, None, depth);
         }
         let scope = &self.scope_of_function(item, &declared, scope);
-        let clause = |kind: &str| named(node).into_iter().any(|child| child.kind() == kind);
+        let parts = named(node);
+        let clause = |kind: &str| parts.iter().any(|child| child.kind() == kind);
         let has_body = node.field(Field::Body).is_some() || clause("try_statement");
         let is_defaulted = clause("default_method_clause") && !scope.is_class();
-        let outside = self.member_scope(item, &declared, function, scope);
-        let mut entity = self.function_entity(item, &declared, function, &outside);
+        let outside = self.member_scope(&parts, &declared, function, scope);
+        let mut entity = self.function_entity(item, &parts, &declared, function, &outside);
         entity.kind = match (outside.is_class(), has_body || is_defaulted) {
             (true, true) => EntityKind::MethodDefinition,
             (true, false) => EntityKind::MethodDeclaration,
@@ -51,7 +52,7 @@ impl<'a> Extractor<'a> {
         let at = self.rows.push(entity);
         self.mention_function(item, function, at, &outside);
         let class = outside.qualified();
-        self.body(node, Some(function), at, &outside, if outside.is_class() { &class } else { "" });
+        self.body(&parts, Some(function), at, &outside, if outside.is_class() { &class } else { "" });
     }
 
     /// A function without a body.
@@ -66,8 +67,9 @@ impl<'a> Extractor<'a> {
         if self.is_macro_call(item, declared, scope) {
             return;
         }
-        let outside = self.member_scope(item, declared, function, scope);
-        let mut entity = self.function_entity(item, declared, function, &outside);
+        let parts = named(item.node);
+        let outside = self.member_scope(&parts, declared, function, scope);
+        let mut entity = self.function_entity(item, &parts, declared, function, &outside);
         let is_method = outside.is_class();
         entity.kind = if is_method { EntityKind::MethodDeclaration } else { EntityKind::FunctionDeclaration };
         entity.is_definition = false;
@@ -81,12 +83,13 @@ impl<'a> Extractor<'a> {
     fn function_entity(
         &self,
         item: &Item<'a>,
+        parts: &[Node<'a>],
         declared: &Declared<'a>,
         function: Node<'a>,
         scope: &Scope,
     ) -> almanac_tables::Entity {
         let mut entity = self.entity(EntityKind::FunctionDefinition, &declared.name, item.range(), scope);
-        entity.signature = self.function_signature(item, declared, scope);
+        entity.signature = self.function_signature(item, parts, declared, scope);
         entity.return_type = self.return_type(item, declared, function);
         if let Some(list) = parameter_list(function) {
             // As written, but without conditionals and the branches not read here.
@@ -108,7 +111,7 @@ impl<'a> Extractor<'a> {
         }
         let body = item.node.field(Field::Body);
         let end = body.map_or(item.node.end_byte(), |body| body.start_byte());
-        entity.attributes = self.attributes(item, entity.start_byte as usize, end);
+        entity.attributes = self.attributes(item, parts, entity.start_byte as usize, end);
         entity
     }
 
@@ -133,11 +136,17 @@ impl<'a> Extractor<'a> {
 
     /// Head of the function on one line. Inside a specialisation the name is qualified with it, so
     /// that members of two specialisations differ.
-    fn function_signature(&self, item: &Item<'a>, declared: &Declared<'a>, scope: &Scope) -> String {
+    fn function_signature(
+        &self,
+        item: &Item<'a>,
+        parts: &[Node<'a>],
+        declared: &Declared<'a>,
+        scope: &Scope,
+    ) -> String {
         let stops =
             ["compound_statement", "field_initializer_list", "try_statement", "constructor_try_statement"];
-        let end = named(item.node)
-            .into_iter()
+        let end = parts
+            .iter()
             .find(|child| stops.contains(&child.kind()))
             .map_or(item.node.end_byte(), |child| child.start_byte());
         match scope.specialisation().filter(|_| declared.qualifier.is_empty()) {
@@ -167,7 +176,7 @@ impl<'a> Extractor<'a> {
     /// Scope of a function: a written qualifier names a class or a namespace.
     fn member_scope(
         &self,
-        item: &Item<'a>,
+        parts: &[Node<'a>],
         declared: &Declared<'a>,
         function: Node<'a>,
         scope: &Scope,
@@ -183,7 +192,7 @@ impl<'a> Extractor<'a> {
             || named(function).iter().any(|child| {
                 matches!(child.kind(), "type_qualifier" | "ref_qualifier" | "virtual_specifier")
             })
-            || named(item.node).iter().any(|child| child.kind() == "field_initializer_list");
+            || parts.iter().any(|child| child.kind() == "field_initializer_list");
         self.scope_of_qualifier(&declared.qualifier, scope, marks_member)
     }
 
@@ -212,27 +221,31 @@ impl<'a> Extractor<'a> {
     }
 
     /// Queues the body of a callable; `class` is the qualified class whose fields it sees.
-    fn body(&mut self, node: Node<'a>, function: Option<Node<'a>>, owner: usize, scope: &Scope, class: &str) {
+    fn body(
+        &mut self,
+        parts: &[Node<'a>],
+        function: Option<Node<'a>>,
+        owner: usize,
+        scope: &Scope,
+        class: &str,
+    ) {
         let parameters = function.and_then(parameter_list);
         let parameters = parameters.map(|list| self.parameter_types(list)).unwrap_or_default();
-        let parts: Vec<Node<'a>> = named(node)
-            .into_iter()
-            .filter(|child| {
-                matches!(
-                    child.kind(),
-                    "compound_statement"
-                        | "field_initializer_list"
-                        | "try_statement"
-                        | "constructor_try_statement"
-                )
-            })
-            .collect();
         if let Some(list) = function.and_then(parameter_list) {
             self.default_arguments(list, owner, scope);
         }
-        for node in parts {
+        let is_code = |child: &&Node<'a>| {
+            matches!(
+                child.kind(),
+                "compound_statement"
+                    | "field_initializer_list"
+                    | "try_statement"
+                    | "constructor_try_statement"
+            )
+        };
+        for node in parts.iter().filter(is_code) {
             self.bodies.push(Body {
-                node,
+                node: *node,
                 owner,
                 parameters: parameters.clone(),
                 class: class.to_owned(),

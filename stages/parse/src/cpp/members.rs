@@ -4,12 +4,12 @@ use almanac_language::{Field, Fields};
 use almanac_tables::EntityKind;
 use tree_sitter::Node;
 
-use crate::cpp::Extractor;
 use crate::cpp::bodies::Body;
 use crate::cpp::calls::arguments_of;
 use crate::cpp::declarations::{Item, VALUE_SHOWN};
 use crate::cpp::declarator::Declared;
 use crate::cpp::scope::Scope;
+use crate::cpp::{Extractor, named};
 use crate::names::{one_line, shortened, type_of_head};
 
 impl<'a> Extractor<'a> {
@@ -46,7 +46,7 @@ impl<'a> Extractor<'a> {
             entity.leading_comment.clone_from(&entity.trailing_comment);
         }
         entity.qualifiers = self.head_qualifiers(item, first.start_byte());
-        entity.attributes = self.attributes(item, entity.start_byte as usize, shown_end);
+        entity.attributes = self.attributes(item, &named(item.node), entity.start_byte as usize, shown_end);
         let words: Vec<&str> = type_head.split_whitespace().collect();
         entity.is_definition = if scope.is_class() {
             !words.contains(&"static")

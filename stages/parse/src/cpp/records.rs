@@ -44,11 +44,12 @@ impl<'a> Extractor<'a> {
         entity.template_parameters = self.template_text(item);
         entity.is_definition = body.is_some();
         let head_end = body.map_or(node.end_byte(), |body| body.start_byte());
-        entity.attributes = self.attributes(item, entity.start_byte as usize, head_end);
-        if named(node).iter().any(|child| child.kind() == "virtual_specifier") {
+        let parts = named(node);
+        entity.attributes = self.attributes(item, &parts, entity.start_byte as usize, head_end);
+        if parts.iter().any(|child| child.kind() == "virtual_specifier") {
             entity.qualifiers.push("final".to_owned());
         }
-        let clause = named(node).into_iter().find(|child| child.kind() == "base_class_clause");
+        let clause = parts.into_iter().find(|child| child.kind() == "base_class_clause");
         let bases = clause.map(|clause| self.bases(clause)).unwrap_or_default();
         if let Some(clause) = clause {
             let end = body.map_or(clause.end_byte(), |body| body.start_byte());
@@ -119,7 +120,7 @@ impl<'a> Extractor<'a> {
                 entity.signature = self.head(item, head_end);
                 entity.return_type = "enum".to_owned();
                 entity.is_definition = body.is_some();
-                entity.attributes = self.attributes(item, entity.start_byte as usize, head_end);
+                entity.attributes = self.attributes(item, &named(node), entity.start_byte as usize, head_end);
                 let scoped = ["class", "struct"]
                     .into_iter()
                     .find(|word| entity.signature.split_whitespace().nth(1) == Some(word));

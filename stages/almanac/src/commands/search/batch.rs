@@ -168,7 +168,7 @@ mod tests {
             (b"{\"query\": \"x\"}\n", Value::Null, "missing field `id`"),
             (b"{\"id\": 3, \"query\": \"x\"\n", Value::Null, "EOF"),
             (b"[1, 2]\n", Value::Null, "not {"),
-            (b"{\"id\": 3, \"query\": \"caf\xe9\"}\n", 3.into(), "not UTF-8: byte 24 of the line"),
+            (b"{\"id\": 3, \"query\": \"caf\xe9\"}\n", 3.into(), "not UTF-8: byte 23 of the line"),
             (b"\xff\xfe\n", Value::Null, "not UTF-8: byte 0 of the line"),
         ];
         for (line, id, words) in cases {

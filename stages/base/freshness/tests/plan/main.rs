@@ -76,7 +76,7 @@ fn params_are_reasons_and_run_settings_are_not() {
         (
             &["graph.params.max_candidates=5", "graph.params.rank.damping=0.5"],
             "graph",
-            &[changed("max_candidates", "4", "5"), changed("rank.damping", "0.85", "0.5")],
+            &[changed("max_candidates", "8", "5"), changed("rank.damping", "0.85", "0.5")],
             AFTER_GRAPH,
         ),
         (
@@ -365,7 +365,7 @@ fn what_is_forced_runs_and_says_what_else_is_stale() {
     bench.forced = vec![text("graph")];
     bench.is_stale("graph", &[Reason::Forced], AFTER_GRAPH);
     bench.set = vec![text("graph.params.max_candidates=5")];
-    let changed = Reason::ParamChanged { key: text("max_candidates"), old: text("4"), new: text("5") };
+    let changed = Reason::ParamChanged { key: text("max_candidates"), old: text("8"), new: text("5") };
     bench.is_stale("graph", &[Reason::Forced, changed], AFTER_GRAPH);
     // What waits is not judged yet.
     bench.forced = vec![text("index")];
