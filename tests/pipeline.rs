@@ -1,6 +1,6 @@
 //! The chain on the fixture library: what it finds, what it reruns, and that it is reproducible.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use almanac_tables::{
@@ -145,12 +145,15 @@ fn the_figures_of_status_are_those_of_the_tree() {
     assert_eq!(figure("entities"), entities.len());
     assert_eq!(figure("references"), bench.rows::<Reference>("sources").len());
     assert_eq!(figure("edges"), edges.len());
-    let known: BTreeSet<&str> = entities.iter().map(|entity| entity.id.as_str()).collect();
-    // Calls that are certain enough to be told, from one symbol to another one.
+    let names: BTreeMap<&str, &str> =
+        entities.iter().map(|entity| (entity.id.as_str(), entity.qualified_name.as_str())).collect();
+    // Calls that are certain enough to be told, from one name to another: a summary names overloads once.
     let calls = edges.iter().filter(|edge| edge.kind == EdgeKind::Calls && edge.confidence >= 0.5);
-    let calls = calls.filter(|edge| edge.source != edge.target);
-    let calls =
-        calls.filter(|edge| known.contains(edge.source.as_str()) && known.contains(edge.target.as_str()));
+    let name = |id: &str| names.get(id).copied();
+    let calls = calls.filter(|edge| match (name(&edge.source), name(&edge.target)) {
+        (Some(caller), Some(callee)) => caller != callee,
+        _ => false,
+    });
     let linked: BTreeSet<&str> =
         calls.flat_map(|edge| [edge.source.as_str(), edge.target.as_str()]).collect();
     let chains = entities.iter().filter(|entity| entity.kind.is_callable() && entity.is_definition);
