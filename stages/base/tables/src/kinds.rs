@@ -227,10 +227,6 @@ symbol_enum! {
         Expand = "expand",
         /// A conditional of the preprocessor, or a CMake `if`, that names a macro or option.
         Guard = "guard",
-        /// A source file of a CMake target, or a definition passed to the compiler.
-        Build = "build",
-        /// A name in a document or comment.
-        Mention = "mention",
     }
 }
 
@@ -295,14 +291,6 @@ symbol_enum! {
         Aliases = "aliases",
         /// Code expands a macro.
         Expands = "expands",
-        /// Test case, or test file, exercises a symbol or file of the product.
-        Tests = "tests",
-        /// Section of a document names a symbol or file.
-        Documents = "documents",
-        /// CMake target is made of a file.
-        Builds = "builds",
-        /// CMake option or configured file decides code.
-        Configures = "configures",
         /// Header and implementation of one stem.
         Pairs = "pairs",
     }
