@@ -2,6 +2,8 @@
 //!
 //! The statements between them become text blocks, so that every line of a build file is found.
 
+mod steps;
+
 use std::ops::Range;
 
 use almanac_language::{Grammar, Stop, Watch, parse};
@@ -140,10 +142,11 @@ struct Reader<'a, 'r> {
     taken: Taken,
 }
 
-/// A command: its name in lower case and its arguments without quotes.
+/// A command: its name in lower case, its arguments without quotes, and the list as written.
 struct Command<'a> {
     name: String,
     arguments: Vec<(&'a str, usize)>,
+    list: &'a str,
 }
 
 impl Command<'_> {
@@ -168,9 +171,15 @@ impl<'a> Reader<'a, '_> {
                 let owner = self.named(node, &command).or(self.owner.map(|(at, _)| at));
                 self.files(&command, owner);
                 self.call(node, &command, owner);
+                self.step(node, &command, owner);
                 true
             }
-            kind => kind.ends_with("_command"),
+            kind if kind.ends_with("_command") => {
+                let command = self.command(node);
+                self.step(node, &command, self.owner.map(|(at, _)| at));
+                true
+            }
+            _ => false,
         }
     }
 
@@ -178,8 +187,10 @@ impl<'a> Reader<'a, '_> {
         let mut cursor = node.walk();
         let mut name = String::new();
         let mut arguments = Vec::new();
+        let mut list = "";
         for child in node.named_children(&mut cursor) {
             if child.kind() == "argument_list" {
+                list = self.text(child).trim();
                 let mut inner = child.walk();
                 arguments.extend(
                     child
@@ -191,7 +202,7 @@ impl<'a> Reader<'a, '_> {
                 name = self.text(child).to_ascii_lowercase();
             }
         }
-        Command { name, arguments }
+        Command { name, arguments, list }
     }
 
     fn text(&self, node: Node<'_>) -> &'a str {
@@ -282,6 +293,7 @@ impl<'a> Reader<'a, '_> {
         let written = self.source.slice(node.start_byte(), node.start_byte() + command.name.len());
         let mut reference = self.source.reference(ReferenceKind::Call, written, written, node.start_byte());
         reference.arguments = command.arguments.len() as u32;
+        command.list.clone_into(&mut reference.argument_list);
         self.rows.refer(owner, reference);
     }
 
@@ -377,8 +389,11 @@ mod tests {
         assert_eq!(entities[2].slice(text), "if(UNIX)");
         assert_eq!(entities[3].leading_comment, "Use the FFT");
         assert_eq!(entities[4].leading_comment, "Where to run");
-        let named: Vec<_> =
-            references.iter().map(|r| (r.name.as_str(), r.line, r.entity_id.as_str())).collect();
+        let named: Vec<_> = references
+            .iter()
+            .filter(|r| r.kind == ReferenceKind::Include)
+            .map(|r| (r.name.as_str(), r.line, r.entity_id.as_str()))
+            .collect();
         assert_eq!(
             named,
             [
@@ -394,9 +409,31 @@ mod tests {
         let text = "add_subdirectory(src)\nFIND_PACKAGE(Kokkos 4.1 REQUIRED)\ninclude(\"cmake/A.cmake\")\n\
                     target_sources(core PRIVATE x.hpp)\n";
         let (_, references) = rows(text);
-        let names: Vec<_> = references.iter().map(|reference| reference.name.as_str()).collect();
+        let includes = references.iter().filter(|reference| reference.kind == ReferenceKind::Include);
+        let names: Vec<_> = includes.map(|reference| reference.name.as_str()).collect();
         assert_eq!(names, ["src", "Kokkos", "cmake/A.cmake", "x.hpp"]);
-        assert!(references.iter().all(|r| r.kind == ReferenceKind::Include && r.entity_id.is_empty()));
+        assert!(references.iter().all(|reference| reference.entity_id.is_empty()));
+    }
+
+    #[test]
+    fn commands_that_decide_what_is_built_are_kept_as_written() {
+        let text = "if(UNIX AND\n   NOT X)\n  set(A \"b c\" # why\n      d)\n  string(FIND a b c)\nelse()\n  list(LENGTH A n)\n\
+                    endif()\nforeach(x ${A})\n  Target_Sources(t PRIVATE ${x})\nendforeach()\n";
+        let (_, references) = rows(text);
+        let commands = references.iter().filter(|reference| reference.kind == ReferenceKind::Command);
+        let found: Vec<_> = commands.map(|r| (r.name.as_str(), r.line, r.argument_list.as_str())).collect();
+        assert_eq!(
+            found,
+            [
+                ("if", 1, "UNIX AND\n   NOT X"),
+                ("set", 3, "A \"b c\" # why\n      d"),
+                ("else", 6, ""),
+                ("endif", 8, ""),
+                ("foreach", 9, "x ${A}"),
+                ("target_sources", 10, "t PRIVATE ${x}"),
+                ("endforeach", 11, ""),
+            ]
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod doxygen;
 mod markdown;
+mod mentions;
 mod restructured;
 mod split;
 mod tex;
@@ -10,6 +11,8 @@ use std::ops::Range;
 
 use almanac_tables::{EntityKind, Language};
 
+use crate::documents::mentions::Markup;
+pub(crate) use crate::documents::mentions::read_presets;
 use crate::documents::split::split;
 use crate::rows::{Rows, Source};
 
@@ -28,18 +31,20 @@ struct Heading {
 
 /// Reads a document by its headings. `most` is the longest chunk, in characters.
 pub(crate) fn read(source: &Source<'_>, most: usize, rows: &mut Rows) {
-    let headings = match source.class.language {
-        Language::Markdown => markdown::headings(source.text),
-        Language::Rst => restructured::headings(source.text),
-        _ if source.path.ends_with(".tex") => tex::headings(source.text),
-        _ => Vec::new(),
+    let (headings, markup) = match source.class.language {
+        Language::Markdown => (markdown::headings(source.text), Markup::Markdown),
+        Language::Rst => (restructured::headings(source.text), Markup::Restructured),
+        _ if source.path.ends_with(".tex") => (tex::headings(source.text), Markup::Tex),
+        _ => (Vec::new(), Markup::Plain),
     };
     sections(source, &headings, most, rows);
+    mentions::read(source, markup, rows);
 }
 
 /// Reads a Doxygen page with a code suffix.
 pub(crate) fn read_page(source: &Source<'_>, most: usize, rows: &mut Rows) {
     sections(source, &doxygen::headings(source.text), most, rows);
+    mentions::read(source, Markup::Page, rows);
 }
 
 /// Reads any text as blocks named after the file. At most `limit` blocks are kept; gives how many

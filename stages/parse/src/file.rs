@@ -162,6 +162,9 @@ impl FileReader<'_> {
             if count > limit && file.status_reason.is_empty() {
                 file.status_reason = format!("data: {limit} of {count} blocks are kept");
             }
+            if matches!(source.file_name(), "CMakePresets.json" | "CMakeUserPresets.json") {
+                documents::read_presets(&source, &mut rows);
+            }
         }
         let locals = rows.take_locals();
         let (entities, references) = rows.finish();

@@ -25,7 +25,8 @@ table! {
         line: u32,
         /// References behind it.
         count: u32,
-        /// Name given to a launch; condition of guarded code; empty otherwise.
+        /// Name given to a launch; condition of what is built or guarded; name of a target without an
+        /// entity; empty otherwise.
         label: String,
     }
 }

@@ -225,8 +225,12 @@ symbol_enum! {
         Using = "using",
         /// A macro used without arguments.
         Expand = "expand",
-        /// A conditional of the preprocessor, or a CMake `if`, that names a macro or option.
+        /// A conditional of the preprocessor that names a macro, or a `#cmakedefine` of a template.
         Guard = "guard",
+        /// A command of a build file that decides what is built, from what and when.
+        Command = "command",
+        /// A name or path in a document; how it is marked up stays in what is written.
+        Mention = "mention",
     }
 }
 
@@ -293,6 +297,15 @@ symbol_enum! {
         Expands = "expands",
         /// Header and implementation of one stem.
         Pairs = "pairs",
+        /// Test case, or `main` of a test, uses a symbol; file of tests is named after a file or class.
+        Tests = "tests",
+        /// Section of a document names a symbol, file, folder, target or option.
+        Documents = "documents",
+        /// Build target, or the build file where no entity stands for it, is made from a source, links
+        /// a target or takes in a folder.
+        Builds = "builds",
+        /// Option, target or build file decides whether code, a target or a folder is compiled.
+        Configures = "configures",
     }
 }
 

@@ -6,15 +6,20 @@ use almanac_tables::{Entity, EntityKind, ReferenceKind};
 use tree_sitter::Node;
 
 use crate::cpp::{Extractor, named};
-use crate::names::one_line;
+use crate::names::{one_line, shortened};
 
 /// Entities named for one conditional; a file whole inside one is not listed entity by entity.
 const GUARDED: usize = 32;
+
+/// Longest directive kept, in characters.
+const LONGEST_DIRECTIVE: usize = 200;
 
 /// A conditional: the names in its condition and what it spans.
 #[derive(Debug, PartialEq, Eq)]
 struct Conditional {
     names: Vec<String>,
+    /// The directive as written.
+    written: String,
     start: usize,
     end: usize,
 }
@@ -38,7 +43,8 @@ impl<'a> Extractor<'a> {
         for conditional in conditionals(self.source.text) {
             let owners = self.guarded(&conditional);
             for name in &conditional.names {
-                let reference = self.source.reference(ReferenceKind::Guard, name, name, conditional.start);
+                let written = conditional.written.as_str();
+                let reference = self.source.reference(ReferenceKind::Guard, name, written, conditional.start);
                 if owners.is_empty() {
                     self.rows.refer(None, reference.clone());
                 }
@@ -103,7 +109,8 @@ fn conditionals(text: &str) -> Vec<Conditional> {
             "else" | "elif" | "elifdef" | "elifndef" | "endif" => {
                 let Some((mut names_before, from)) = open.pop() else { continue };
                 if !names_before.is_empty() {
-                    found.push(Conditional { names: names_before.clone(), start: from, end: at });
+                    let (names, written) = (names_before.clone(), directive_at(text, from));
+                    found.push(Conditional { names, written, start: from, end: at });
                 }
                 if word != "endif" {
                     names_before.extend(names(condition));
@@ -112,11 +119,27 @@ fn conditionals(text: &str) -> Vec<Conditional> {
                     open.push((names_before, at));
                 }
             }
+            // In a template: a macro that an option of the build defines, or does not.
+            "cmakedefine" => {
+                let condition = condition.strip_prefix("01").unwrap_or(condition);
+                let names: Vec<String> = names(condition).into_iter().take(1).collect();
+                if !names.is_empty() {
+                    found.push(Conditional { names, written: directive_at(text, at), start: at, end: at });
+                }
+            }
             _ => {}
         }
         guard = None;
     }
     found
+}
+
+/// The directive that begins a line, in one line and without the comment after it.
+fn directive_at(text: &str, at: usize) -> String {
+    let line = text[at..].lines().next().unwrap_or("");
+    let code = line.split("//").next().unwrap_or("").split("/*").next().unwrap_or("");
+    let words: Vec<&str> = code.split_whitespace().collect();
+    shortened(&words.join(" "), LONGEST_DIRECTIVE)
 }
 
 /// Names in a condition, each once; those of compilers say nothing about a project.
