@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use almanac_tables::{Edge, EdgeKind, Resolution, file_node, namespace_node};
+use almanac_tables::{Edge, EdgeKind, Resolution, file_node, folder_node, namespace_node};
 
 use crate::tree::Tree;
 
@@ -25,6 +25,7 @@ pub(crate) fn confidence_of(resolution: Resolution) -> f32 {
 pub(crate) enum Node {
     Entity(usize),
     File(usize),
+    Folder(String),
     Namespace(String),
 }
 
@@ -105,11 +106,18 @@ impl EdgeSet {
         }
     }
 
+    /// The edges of a kind found so far, in no order.
+    pub(crate) fn of_kind(&self, kind: EdgeKind) -> impl Iterator<Item = (&Node, &Node, How, Spot)> {
+        let wanted = self.edges.iter().filter(move |((one, ..), _)| *one == kind);
+        wanted.map(|((_, source, target), evidence)| (source, target, evidence.how, evidence.spot))
+    }
+
     /// The edges in table order.
     pub(crate) fn into_rows(self, tree: &Tree<'_>) -> Vec<Edge> {
         let name = |node: &Node| match node {
             Node::Entity(at) => tree.entities[*at].id.clone(),
             Node::File(at) => file_node(&tree.files[*at].path),
+            Node::Folder(path) => folder_node(path),
             Node::Namespace(path) => namespace_node(path),
         };
         let mut rows: Vec<Edge> = self

@@ -96,7 +96,7 @@ impl Asked {
 }
 
 /// Every path suffix that starts at a folder border, with the files that have it.
-fn suffix_index<'a>(tree: &Tree<'a>) -> HashMap<&'a str, Vec<usize>> {
+pub(crate) fn suffix_index<'a>(tree: &Tree<'a>) -> HashMap<&'a str, Vec<usize>> {
     let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, file) in tree.files.iter().enumerate() {
         let path = file.path.as_str();
@@ -177,7 +177,7 @@ fn nearest(tree: &Tree<'_>, from: usize, found: &[usize]) -> (Vec<usize>, Resolu
 }
 
 /// `path` below `folder` without `.` and `..`; `None` when it leaves the tree.
-fn normalised(folder: &str, path: &str) -> Option<String> {
+pub(crate) fn normalised(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {
         match part {

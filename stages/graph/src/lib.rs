@@ -13,9 +13,13 @@
 
 mod calls;
 mod classes;
+mod cmake;
+mod configures;
 mod definitions;
+mod documents;
 mod edges;
 mod error;
+mod exercised;
 mod fit;
 mod groups;
 mod includes;
@@ -133,6 +137,10 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
     relations::add_overrides(&lookup, &mut edges);
     uses::add_uses(&lookup, references, &mut edges, &mut outcomes);
     uses::add_aliases(&lookup, &mut edges);
+    let made = cmake::follow_builds(tree, references, &mut edges);
+    configures::add_guards(tree, references, &made, &mut edges);
+    documents::add_documents(&lookup, references, &mut edges, &mut outcomes);
+    exercised::add_tests(&lookup, &interface_of, &made.tested, &mut edges);
     let edges = edges.into_rows(tree);
     let modules = modules::modules(tree);
     let ranks = ranks::rank_nodes(files, entities, &modules, &edges, &params.rank);
