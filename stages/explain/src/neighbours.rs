@@ -22,15 +22,16 @@ impl<'a> Neighbours<'a> {
         self.edges.outgoing(EdgeKind::Defines, definition)
     }
 
-    /// Callables that call `entity` or its declaration: those of the product, then those of tests.
+    /// Callables that call `entity` or its declaration: those of the product, then those of tests and
+    /// the tests that use it through helpers.
     pub(crate) fn callers(&self, entity: &Entity) -> (Vec<String>, Vec<String>) {
         let declarations = self.declarations(&entity.id).iter().map(|edge| edge.target.as_str());
-        let edges = std::iter::once(entity.id.as_str())
-            .chain(declarations)
-            .flat_map(|id| self.edges.incoming(EdgeKind::Calls, id).iter().copied());
-        let (tests, callers): (Vec<&Edge>, Vec<&Edge>) = edges.partition(|edge| {
+        let nodes: Vec<&str> = std::iter::once(entity.id.as_str()).chain(declarations).collect();
+        let edges = |kind| nodes.iter().flat_map(move |id| self.edges.incoming(kind, id).iter().copied());
+        let (mut tests, callers): (Vec<&Edge>, Vec<&Edge>) = edges(EdgeKind::Calls).partition(|edge| {
             self.entities.get(edge.source.as_str()).is_some_and(|e| e.role == ArtifactRole::Test)
         });
+        tests.extend(edges(EdgeKind::Tests));
         let names = |edges| self.names(entity, edges, |edge: &'a Edge| edge.source.as_str());
         (names(callers), names(tests))
     }

@@ -3,6 +3,7 @@
 mod cluster;
 mod counts;
 mod paper;
+mod resolved;
 mod runs;
 
 use std::path::PathBuf;
@@ -97,6 +98,7 @@ fn print(status: &Status) {
     almanac_terminal::data("");
     print_stages(status);
     print_counts(&status.counts);
+    resolved::print(&status.counts.resolved);
     if !status.coverage.is_empty() {
         almanac_terminal::data("");
         let mut table = Table::new(["generated texts", "done", "missing", "failed"]).right([1, 2, 3]);

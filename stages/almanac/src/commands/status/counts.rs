@@ -6,9 +6,12 @@ use almanac_artifact::{Artifact, Store, Table};
 use almanac_catalog::stage;
 use almanac_freshness::Plan;
 use almanac_tables::{
-    Entity, EntityKind, EntityLevel, Explanation, File, FileStatus, Language, Module, RecordStatus, Summary,
+    Entity, EntityKind, EntityLevel, Explanation, File, FileStatus, Language, Module, RecordStatus, Resolved,
+    Summary,
 };
 use serde::Serialize;
+
+use super::resolved::{self, Resolution};
 
 /// Counts over the artifacts that exist.
 #[derive(Debug, Default, Serialize)]
@@ -29,6 +32,8 @@ pub(crate) struct Counts {
     pub(crate) references: u64,
     pub(crate) edges: u64,
     pub(crate) modules: u64,
+    /// What became of the references, by what they ask for.
+    pub(crate) resolved: Vec<Resolution>,
     pub(crate) call_chains: u64,
     pub(crate) chunks: u64,
     pub(crate) vectors: u64,
@@ -121,6 +126,7 @@ pub(crate) fn read(store: &Store, profile: &str, plan: &Plan) -> miette::Result<
     if let Some(graph) = artifacts.get("graph") {
         counts.edges = table_rows(graph, "edges");
         counts.modules = rows::<Module>(graph)?.len() as u64;
+        counts.resolved = resolved::by_kind(&rows::<Resolved>(graph)?);
     }
     if let Some(explanations) = artifacts.get("explanations") {
         let records = rows::<Explanation>(explanations)?;
