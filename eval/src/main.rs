@@ -13,7 +13,7 @@ mod syntax;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use almanac_stage::parse_arguments;
+use almanac_stage::{parse_arguments, require_processor};
 use almanac_terminal::{ExitStatus, Table};
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -75,6 +75,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     almanac_terminal::main(|| {
+        require_processor()?;
         let eval: Eval = match parse_arguments(Eval::command()) {
             Ok(eval) => eval,
             Err(status) => return Ok(status),

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use almanac_freshness::tree::{Tree, TreeRules};
 use almanac_language::{
@@ -14,7 +14,7 @@ use almanac_tables::Language;
 use almanac_terminal::Table;
 
 /// Bounds as the parse stage sets them.
-const LIMITS: Limits = Limits { time: Duration::from_secs(120), nesting: 1000 };
+const LIMITS: Limits = Limits { steps: 200_000_000, nesting: 1000 };
 
 /// One way of reading a corpus.
 #[derive(Debug, Default, Clone, Copy)]

@@ -17,8 +17,8 @@ pub(crate) struct Graph {
 impl Graph {
     pub(crate) fn read(inputs: Vec<ParseInput>) -> Self {
         let tree = TreeRules { max_file_bytes: 1 << 20, ignore: Vec::new(), include_hidden: true };
-        let params = ParseParams { max_chunk_size: 1000, tree };
-        let run = ParseRun { threads: 1, file_seconds: 60 };
+        let params = ParseParams { max_chunk_size: 1000, max_file_steps: 100_000_000, tree };
+        let run = ParseRun { threads: 1 };
         let interrupted = AtomicBool::new(false);
         let settings = ReadSettings { params: &params, run, interrupted: &interrupted };
         let parsed = parse_all(&inputs, settings).expect("threads");

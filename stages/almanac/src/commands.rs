@@ -53,12 +53,12 @@ enum Verb {
 }
 
 pub(crate) fn run() -> miette::Result<ExitStatus> {
+    require_processor()?;
     let command: Almanac = match parse_arguments(Almanac::command()) {
         Ok(command) => command,
         Err(status) => return Ok(status),
     };
     command.global.start_terminal();
-    require_processor()?;
     let global = &command.global;
     match &command.verb {
         Verb::Build(arguments) => build::run(global, arguments),

@@ -119,20 +119,30 @@ pub fn embed_missing(
     missing.sort_by_key(|text| std::cmp::Reverse(text.text.len()));
     counts.left = missing.len();
     progress(EmbedProgress { done: 0, total: missing.len() });
+    let mut result = Ok(());
     for batch in missing.chunks(limits.batch.max(1)) {
         let is_over = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_over || limits.interrupted.load(Ordering::Relaxed) {
             break;
         }
-        for record in embed_batch(batch, embedder, limits.interrupted)? {
-            ledger.put(record)?;
-            counts.embedded += 1;
-            counts.left -= 1;
+        match embed_batch(batch, embedder, limits.interrupted) {
+            Ok(records) => {
+                for record in records {
+                    ledger.put(record)?;
+                    counts.embedded += 1;
+                    counts.left -= 1;
+                }
+            }
+            Err(error) => {
+                result = Err(error);
+                break;
+            }
         }
         progress(EmbedProgress { done: counts.embedded, total: missing.len() });
     }
+    // Also what was finished before the embedder failed.
     ledger.flush()?;
-    Ok(counts)
+    result.map(|()| counts)
 }
 
 /// Texts of the first `most` that no task has embedded yet.

@@ -20,6 +20,8 @@ struct Words {
     interrupt_after: usize,
     /// Texts of the first batch that are embedded before it is interrupted.
     interrupt_within: Option<usize>,
+    /// Batch, counted from 1, whose vectors are no numbers.
+    breaks_at: usize,
     interrupted: AtomicBool,
 }
 
@@ -30,6 +32,7 @@ impl Words {
             seen: Mutex::default(),
             interrupt_after: usize::MAX,
             interrupt_within: None,
+            breaks_at: usize::MAX,
             interrupted: AtomicBool::new(false),
         }
     }
@@ -66,7 +69,8 @@ impl Embedder for Words {
         if seen.len() >= self.interrupt_after {
             self.interrupted.store(true, Ordering::Relaxed);
         }
-        let vector = |text: &String| vec![text.split_whitespace().count() as f32, text.len() as f32];
+        let broken = if seen.len() >= self.breaks_at { f32::NAN } else { 1.0 };
+        let vector = |text: &String| vec![text.split_whitespace().count() as f32 * broken, text.len() as f32];
         Ok(texts.iter().map(vector).collect())
     }
 
@@ -187,6 +191,20 @@ fn interrupted_limited_and_sharded_runs_end_with_the_same_vectors() {
     assert_eq!(embedded, 7);
     let rows = |folder: &Path| project(&prepared(&Words::new()), ledger(folder).finish().unwrap());
     assert_eq!(rows(whole.path()), rows(parts.path()));
+}
+
+#[test]
+fn an_embedder_that_breaks_costs_nothing_that_was_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = Words { breaks_at: 2, ..Words::new() };
+    let interrupted = AtomicBool::new(false);
+    let shard = Shard::WHOLE;
+    let limits = EmbedLimits { shard, deadline: None, most: usize::MAX, batch: 2, interrupted: &interrupted };
+    // Two records of a batch are fewer than the three that the policy flushes.
+    let result = embed_missing(&prepared(&broken), &broken, &mut ledger(folder.path()), &limits, &mut |_| {});
+    assert!(matches!(result, Err(almanac_embed::Error::NotFinite { .. })));
+    let counts = run(&Words::new(), folder.path(), Shard::WHOLE, usize::MAX);
+    assert_eq!((counts.reused, counts.embedded), (2, 5));
 }
 
 #[test]

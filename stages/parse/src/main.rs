@@ -18,7 +18,6 @@ fn main() -> ExitCode {
 fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     let params: ParseParams = context.params()?;
     params.check()?;
-    let run: ParseRun = context.run_settings()?;
     let tree = context.tree()?;
     let inputs: Vec<TreeInput> =
         tree.files.iter().map(|file| input(file, params.tree.max_file_bytes)).collect();
@@ -42,7 +41,7 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         }
         loaded
     };
-    let run = ParseRun { threads: context.threads(), ..run };
+    let run = ParseRun { threads: context.threads() };
     let settings = ReadSettings { params: &params, run, interrupted: context.interrupted() };
     let rows = match parse_tree(&inputs, &load, previous, settings) {
         Err(Error::Interrupted) => return Ok(Outcome::Interrupted(Counts::default())),

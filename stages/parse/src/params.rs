@@ -1,7 +1,5 @@
 //! Settings of the stage.
 
-use std::time::Duration;
-
 use almanac_freshness::tree::TreeRules;
 use almanac_language::Limits;
 use serde::Deserialize;
@@ -19,6 +17,8 @@ const NESTING: usize = 1000;
 pub struct ParseParams {
     /// Longest document chunk, in characters (paper's `max_chunk_size`).
     pub max_chunk_size: usize,
+    /// Steps that a single file may take before it is read as text.
+    pub max_file_steps: u64,
     /// Which files belong to the tree; the tree is scanned with them before the stage runs.
     pub tree: TreeRules,
 }
@@ -31,21 +31,16 @@ impl ParseParams {
         }
         Ok(())
     }
-}
 
-/// `[parse.run]`: decides how fast, never hashed.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ParseRun {
-    /// Threads; 0 for as many as the job gives.
-    pub threads: usize,
-    /// Seconds a single file may take before it is read as text.
-    pub file_seconds: u64,
-}
-
-impl ParseRun {
     /// Bounds on the work of one file.
-    pub(crate) fn limits(self) -> Limits {
-        Limits { time: Duration::from_secs(self.file_seconds), nesting: NESTING }
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { steps: self.max_file_steps, nesting: NESTING }
     }
+}
+
+/// What decides how fast, never the rows.
+#[derive(Debug, Clone, Copy)]
+pub struct ParseRun {
+    /// Threads.
+    pub threads: usize,
 }

@@ -1,14 +1,17 @@
 //! Many files to rows, with those whose content is the same taken over from an earlier run.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
-use almanac_language::{Classification, Content, Define, TreeMacros, decode, defines};
-use almanac_tables::{Entity, File, FileStatus, Language, Local, Reference, Text};
+use almanac_language::{Classification, Content, decode};
+use almanac_tables::{Entity, File, FileStatus, Local, Reference, Text};
 use rayon::prelude::*;
 
 use crate::file::macros_digest;
-use crate::{Error, FileReader, ParseRun, ParsedFile, ReadSettings, Result, settle_roles, unread_file};
+use crate::{
+    Error, FileReader, ParseRun, ParsedFile, ReadSettings, Result, Surroundings, settle_roles, unread_file,
+};
 
 /// Stack of a parser thread: real code nests deeper than the usual two megabytes allow in places.
 const STACK: usize = 16 * 1024 * 1024;
@@ -81,14 +84,7 @@ impl Previous {
     fn take(&mut self, input: &TreeInput) -> Option<ParsedFile> {
         let same = |parsed: &ParsedFile| {
             // A file may have been unreadable with the digest it has now.
-            // What ran out of time on a busy machine may be parsed now; what was refused for another
-            // reason is refused again, which costs little.
-            let is_prose =
-                matches!(parsed.file.language, Language::Text | Language::Markdown | Language::Rst);
-            let was_defeated =
-                parsed.file.status == FileStatus::Text && !is_prose && !parsed.file.status_reason.is_empty();
-            let was_read =
-                !matches!(parsed.file.status, FileStatus::Unreadable | FileStatus::TooLarge) && !was_defeated;
+            let was_read = !matches!(parsed.file.status, FileStatus::Unreadable | FileStatus::TooLarge);
             was_read && !input.digest.is_empty() && parsed.file.content_digest == input.digest
         };
         self.files.get(&input.path).is_some_and(same).then(|| self.files.remove(&input.path))?
@@ -119,9 +115,9 @@ pub fn parse_all(inputs: &[ParseInput], settings: ReadSettings<'_>) -> Result<Ve
     let mut inputs: Vec<&ParseInput> = inputs.iter().collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     let mut parsed: Vec<ParsedFile> = pool(settings.run)?.install(|| {
-        let defines = inputs.par_iter().flat_map_iter(|input| defines_in(&input.path, &input.bytes));
-        let macros = TreeMacros::new(defines.collect::<Vec<Define>>());
-        let reader = FileReader { settings, macros: &macros };
+        let surroundings =
+            Surroundings::of(&inputs, |input| &input.path, |input| code_in(&input.path, &input.bytes));
+        let reader = FileReader { settings, surroundings: &surroundings };
         inputs.par_iter().map(|input| reader.read(&input.path, &input.bytes)).collect::<Result<_>>()
     })?;
     settle_roles(&mut parsed);
@@ -139,8 +135,9 @@ enum Stage {
 }
 
 /// Reads a tree: `load` gives the bytes of a path. A file that cannot be loaded gives a row that
-/// says so. Rows of `previous` are taken over where path, content and the macros it uses are the
-/// same; they must come from the same parameters and the same revision of this stage.
+/// says so. Rows of `previous` are taken over where path, content, the macros it uses and the scopes
+/// it is included in are the same; they must come from the same parameters and the same revision of
+/// this stage.
 pub fn parse_tree(
     inputs: &[TreeInput],
     load: &(dyn Fn(&str) -> io::Result<Vec<u8>> + Sync),
@@ -154,15 +151,9 @@ pub fn parse_tree(
     let (mut parsed, reused, read) = pool(settings.run)?.install(|| {
         let files: Vec<(&TreeInput, Stage)> =
             inputs.into_par_iter().map(|(input, same)| (input, loaded(input, same, load))).collect();
-        let defines = files.par_iter().flat_map_iter(|(input, file)| match file {
-            Stage::Unread(_) => Vec::new(),
-            Stage::Same(parsed) => {
-                parsed.text.as_ref().map_or_else(Vec::new, |text| defines_in_text(&input.path, &text.text))
-            }
-            Stage::Loaded(bytes) => defines_in(&input.path, bytes),
-        });
-        let macros = TreeMacros::new(defines.collect::<Vec<Define>>());
-        let reader = FileReader { settings, macros: &macros };
+        let surroundings =
+            Surroundings::of(&files, |(input, _)| &input.path, |(input, file)| code_of(&input.path, file));
+        let reader = FileReader { settings, surroundings: &surroundings };
         let rows = files.into_par_iter().map(|(input, file)| finished(input, file, load, reader));
         let rows = rows.collect::<Result<Vec<(ParsedFile, Origin)>>>()?;
         let count = |wanted: Origin| rows.iter().filter(|(_, origin)| *origin == wanted).count() as u64;
@@ -225,7 +216,8 @@ fn finished(
             let Some(text) = &parsed.text else { return Ok((*parsed, Origin::Listed)) };
             let class =
                 Classification { language: parsed.file.language, source_type: parsed.file.source_type };
-            if macros_digest(class, &text.text, reader.macros) == parsed.file.macros_digest {
+            if macros_digest(class, &input.path, &text.text, reader.surroundings) == parsed.file.macros_digest
+            {
                 return Ok((*parsed, Origin::Earlier));
             }
             match load(&input.path) {
@@ -238,19 +230,29 @@ fn finished(
     Ok((reader.read(&input.path, &bytes)?, Origin::Read))
 }
 
-/// Macros that a file defines, if it is C or C++.
-fn defines_in(path: &str, bytes: &[u8]) -> Vec<Define> {
-    if !Classification::of(path).is_c_family() {
-        return Vec::new();
-    }
-    match decode(bytes) {
-        Content::Text { text, .. } => defines(&text),
-        Content::Binary { .. } => Vec::new(),
+/// The text of a file, if it is C or C++.
+fn code_of<'t>(path: &str, file: &'t Stage) -> Option<Cow<'t, str>> {
+    match file {
+        Stage::Unread(_) => None,
+        Stage::Same(parsed) => {
+            let text = parsed.text.as_ref()?;
+            let class = Classification::of(path).refined(path, &text.text);
+            class.is_c_family().then_some(Cow::Borrowed(text.text.as_str()))
+        }
+        Stage::Loaded(bytes) => code_in(path, bytes),
     }
 }
 
-fn defines_in_text(path: &str, text: &str) -> Vec<Define> {
-    if Classification::of(path).is_c_family() { defines(text) } else { Vec::new() }
+/// The same, of a file that is not read yet.
+fn code_in<'t>(path: &str, bytes: &[u8]) -> Option<Cow<'t, str>> {
+    let class = Classification::of(path);
+    if !class.is_c_family() && !class.may_be_code(path) {
+        return None;
+    }
+    match decode(bytes) {
+        Content::Text { text, .. } => class.refined(path, &text).is_c_family().then_some(Cow::Owned(text)),
+        Content::Binary { .. } => None,
+    }
 }
 
 fn pool(run: ParseRun) -> Result<rayon::ThreadPool> {

@@ -11,7 +11,7 @@ use almanac_parse::{
 };
 use almanac_tables::{ArtifactRole, EntityKind, FileStatus, Language, SourceType};
 
-const RUN: ParseRun = ParseRun { threads: 2, file_seconds: 20 };
+const RUN: ParseRun = ParseRun { threads: 2 };
 
 const TREE: &[(&str, &str)] = &[
     ("CMakeLists.txt", "option(GPU \"Build for a GPU\" OFF)\nadd_library(core src/core.cpp)\n"),
@@ -24,7 +24,7 @@ const TREE: &[(&str, &str)] = &[
 
 fn params() -> ParseParams {
     let tree = TreeRules { max_file_bytes: 1 << 20, ignore: Vec::new(), include_hidden: true };
-    ParseParams { max_chunk_size: 400, tree }
+    ParseParams { max_chunk_size: 400, max_file_steps: 100_000_000, tree }
 }
 
 fn settings(params: &ParseParams, run: ParseRun) -> ReadSettings<'_> {
@@ -132,8 +132,8 @@ fn unchanged_files_are_taken_over_and_the_rows_are_those_of_a_clean_run() {
 
 #[test]
 fn the_number_of_threads_and_the_order_of_files_change_nothing() {
-    let one = read_tree(TREE, Previous::default(), ParseRun { threads: 1, ..RUN });
-    let many = read_tree(TREE, Previous::default(), ParseRun { threads: 4, ..RUN });
+    let one = read_tree(TREE, Previous::default(), ParseRun { threads: 1 });
+    let many = read_tree(TREE, Previous::default(), ParseRun { threads: 4 });
     assert_eq!(one, many);
     let input = |(path, text): &(&str, &str)| ParseInput {
         path: (*path).to_owned(),
@@ -189,11 +189,27 @@ fn a_file_that_defeats_the_parser_is_text_with_a_reason() {
 }
 
 #[test]
-fn a_file_that_takes_too_long_is_text_and_a_signal_ends_the_run() {
-    let late = read_tree(TREE, Previous::default(), ParseRun { file_seconds: 0, ..RUN });
+fn a_name_of_very_many_parts_ends_somewhere() {
+    let text = format!("int {}f() {{ return 1; }}\n", "A::".repeat(20_000));
+    let parsed = parse("src/path.cpp", text.as_bytes());
+    let names: Vec<usize> =
+        parsed.entities.iter().map(|entity| entity.qualified_name.matches("::").count()).collect();
+    assert_eq!(names, [256]);
+}
+
+#[test]
+fn a_file_that_takes_too_many_steps_is_text_and_a_signal_ends_the_run() {
+    let late = {
+        let load = |path: &str| {
+            let text = TREE.iter().find(|(name, _)| *name == path).map_or("", |(_, text)| text);
+            Ok(text.as_bytes().to_vec())
+        };
+        let hasty = ParseParams { max_file_steps: 5, ..params() };
+        parse_tree(&inputs(TREE), &load, Previous::default(), settings(&hasty, RUN)).expect("threads")
+    };
     let core = &late.files[4];
     assert_eq!((core.path.as_str(), core.status), ("src/core.h", FileStatus::Text));
-    assert_eq!(core.status_reason, "parser stopped after 0 s");
+    assert_eq!(core.status_reason, "parser stopped after 5 steps");
     assert!(late.entities.iter().any(|e| e.path == "src/core.h" && e.kind == EntityKind::TextBlock));
 
     let signal = AtomicBool::new(true);

@@ -156,12 +156,23 @@ impl Run {
         Ok(write_atomically(&path, &bytes)?)
     }
 
+    /// Whether the file is one that this program wrote there: names of files and arguments of Slurm's
+    /// programs are made of what it says.
+    fn is_sound(&self, folder: &Path) -> bool {
+        let is_id = |id: &String| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+        folder.file_name().is_some_and(|name| name == self.id.as_str())
+            && self.jobs.iter().filter_map(|job| job.id.as_ref()).all(is_id)
+    }
+
     /// Every run of a store, the newest first. A file that does not read belongs to another version.
     pub fn all(store: &Store) -> Vec<Self> {
         let Ok(entries) = fs_err::read_dir(store.run_record("")) else { return Vec::new() };
         let folders = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
-        let mut runs: Vec<Self> =
-            folders.filter_map(|path| read_json::<Self>(&path.join(FILE), "run").ok().flatten()).collect();
+        let read = |path: PathBuf| {
+            let run = read_json::<Self>(&path.join(FILE), "run").ok().flatten()?;
+            run.is_sound(&path).then_some(run)
+        };
+        let mut runs: Vec<Self> = folders.filter_map(read).collect();
         runs.sort_by(|a, b| b.created.cmp(&a.created).then_with(|| b.id.cmp(&a.id)));
         runs
     }
@@ -190,5 +201,37 @@ impl Run {
     /// Names of all its jobs in the queue.
     pub fn queue_names(&self) -> Vec<String> {
         self.jobs.iter().map(|job| job.queue_name(&self.id)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_somebody_elses_making_is_none() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let job = serde_json::json!({
+            "name": "parse", "label": "parse", "stage": "parse", "kind": "single", "first": 0, "tasks": 1,
+            "shards": 1, "at_once": 0, "records": 0, "gpus": 0, "resources": "cpu", "arguments": [],
+            "after": [], "requires": [], "id": "17"
+        });
+        let put = |folder: &str, id: &str, number: &str| {
+            let mut job = job.clone();
+            job["id"] = number.into();
+            let run = serde_json::json!({
+                "id": id, "created": "2026-01-01T00:00:00Z", "profile": "default", "source": "/src",
+                "site": "local", "clusters": "", "outcome": "submitted", "command": "", "jobs": [job]
+            });
+            let path = store.run_record(folder).join(FILE);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, run.to_string()).unwrap();
+        };
+        put("sound", "sound", "17");
+        put("elsewhere", "../../elsewhere", "17");
+        put("option", "option", "--user=somebody");
+        let ids: Vec<String> = Run::all(&store).into_iter().map(|run| run.id).collect();
+        assert_eq!(ids, ["sound"]);
     }
 }

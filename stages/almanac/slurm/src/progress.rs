@@ -3,7 +3,7 @@
 pub(crate) mod records;
 mod task;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use almanac_artifact::Store;
@@ -116,7 +116,11 @@ pub fn progress(store: &Store, run: &Run) -> RunProgress {
     let queue = slurm.queue(&run.queue_names()).ok();
     let accounted = if queue.is_some() { slurm.accounting(&run.ids()) } else { Vec::new() };
     let folder = run.folder(store.root());
-    let seen = Seen { queue: queue.as_deref(), accounted: &accounted, folder: &folder };
+    let seen = Seen {
+        queue: queue.as_deref().map(by_task),
+        accounted: by_task(&accounted),
+        folder: &folder,
+    };
     let jobs: Vec<JobProgress> = run.jobs.iter().map(|job| seen.job(run, job)).collect();
     let records = records::of_run(store, run, &jobs);
     let alive = [TaskState::Running, TaskState::Requeued, TaskState::Waiting];
@@ -142,9 +146,17 @@ pub fn progress(store: &Store, run: &Run) -> RunProgress {
 
 /// Everything that is known at this moment.
 struct Seen<'a> {
-    queue: Option<&'a [Queued]>,
-    accounted: &'a [Queued],
+    queue: Option<Tasks<'a>>,
+    accounted: Tasks<'a>,
     folder: &'a Path,
+}
+
+/// Tasks by the id of their job and their index.
+type Tasks<'a> = HashMap<(&'a str, Option<u32>), &'a Queued>;
+
+fn by_task(list: &[Queued]) -> Tasks<'_> {
+    // Of a task that is listed twice, the first.
+    list.iter().rev().map(|task| ((task.job.as_str(), task.index), task)).collect()
 }
 
 impl Seen<'_> {
@@ -163,10 +175,10 @@ impl Seen<'_> {
         for (place, file) in (1..).zip(job.task_files()) {
             let index = (job.kind == JobKind::Array).then_some(place);
             let written = TaskFile::read(&self.folder.join("tasks").join(&file));
-            let find =
-                |list: &[Queued]| list.iter().find(|task| task.job == id && task.index == index).cloned();
-            let queued = self.queue.map(|queue| find(queue));
-            let (state, why) = judge(written.as_ref(), queued.as_ref(), find(self.accounted).as_ref());
+            let key = (id.as_str(), index);
+            let queued = self.queue.as_ref().map(|queue| queue.get(&key).copied().cloned());
+            let accounted = self.accounted.get(&key).copied();
+            let (state, why) = judge(written.as_ref(), queued.as_ref(), accounted);
             *progress.tasks.entry(state).or_insert(0) += 1;
             progress.restarts += written.as_ref().map_or(0, |written| written.restarts);
             let tell = matches!(state, TaskState::Failed | TaskState::Lost);

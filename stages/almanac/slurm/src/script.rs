@@ -227,7 +227,8 @@ mod tests {
             "almanac_require parse",
             "module load gcc/12 || { almanac_note failed 69; exit 69; }",
             "export ALMANAC_MODELS__DIR='/models/a b'",
-            "almanac_scratch=\"$TMPDIR\"/almanac-$(almanac_job)",
+            "almanac_disk=$(set +u; printf %s \"$TMPDIR\")",
+            "almanac_scratch=$almanac_disk/almanac-$(almanac_job)",
             "export ALMANAC_MODELS__DIR=$almanac_scratch",
         ] {
             assert!(explain.lines().any(|found| found == line), "no `{line}` in\n{explain}");

@@ -46,6 +46,9 @@ pub(crate) struct TextLimits {
     /// Records for explain and again for entities, the most important first; 0 is no limit
     #[arg(long, value_name = "COUNT", value_parser = within("explain.run.max_records"))]
     max_records: Option<u64>,
+    /// Try texts again that failed, or that mention too many names that they were not shown
+    #[arg(long)]
+    retry_failed: bool,
 }
 
 impl TextLimits {
@@ -57,6 +60,9 @@ impl TextLimits {
                 if let Some(limit) = limit {
                     assignments.push(format!("{}.run.{name}={limit}", stage.name));
                 }
+            }
+            if self.retry_failed {
+                assignments.push(format!("{}.run.retry_failed=true", stage.name));
             }
         }
         assignments
@@ -116,7 +122,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
                 break;
             }
             report.ran.push(stage.name);
-            let failed = failed_texts(&project, stage.artifact)?;
+            let failed = if stage.generates_texts() { failed_texts(&project, stage.artifact)? } else { 0 };
             if failed > 0 {
                 report.failed.insert(stage.name, failed);
             }

@@ -173,7 +173,11 @@ fn stage_arguments(global: &GlobalArguments, assignments: &[String]) -> Vec<Stri
     if let Some(config) = config {
         arguments.extend(["--config".to_owned(), absolute(&config).to_string_lossy().into_owned()]);
     }
-    let set = global.set.iter().chain(assignments).filter(|text| !text.starts_with("models.dir="));
+    let set = global
+        .set
+        .iter()
+        .chain(assignments)
+        .filter(|text| text.split('=').next().map(str::trim) != Some("models.dir"));
     for assignment in set {
         arguments.extend(["--set".to_owned(), assignment.clone()]);
     }
@@ -196,19 +200,28 @@ fn again(global: &GlobalArguments, arguments: &SubmitArguments, project: &Projec
     let mut words = vec!["almanac".to_owned(), "submit".to_owned()];
     let mut push = |name: &str, value: String| words.extend([name.to_owned(), value]);
     push("--source", source.to_string_lossy().into_owned());
-    push("--site", arguments.site.clone());
+    let site = Path::new(&arguments.site);
+    let site =
+        if site.is_file() { absolute(site).to_string_lossy().into_owned() } else { arguments.site.clone() };
+    push("--site", site);
     push("--store", project.store_folder.to_string_lossy().into_owned());
     if let Some(profile) = &global.profile {
         push("--profile", profile.clone());
     }
-    if let Some(config) = &global.config {
-        push("--config", config.to_string_lossy().into_owned());
+    if let Some(config) = global.config.clone().or_else(environment::config_dir) {
+        push("--config", absolute(&config).to_string_lossy().into_owned());
     }
     for assignment in global.set.iter().chain(&arguments.limits.assignments()) {
         push("--set", assignment.clone());
     }
+    if let Some(from) = &arguments.from {
+        push("--from", from.clone());
+    }
     if let Some(until) = &arguments.until {
         push("--until", until.clone());
+    }
+    if let Some(hours) = arguments.max_gpu_hours {
+        push("--max-gpu-hours", hours.to_string());
     }
     command_line(&words)
 }

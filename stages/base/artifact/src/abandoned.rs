@@ -48,15 +48,25 @@ fn now() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos())
 }
 
-/// Who made a file or folder, as its name says.
+/// A process that works on something, as a name or a file says.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Owner {
+pub struct Owner {
     machine: String,
     process: u32,
     began: u128,
 }
 
 impl Owner {
+    /// This process, in words that no other process on any host writes and [`Owner::named`] reads.
+    pub fn signature() -> String {
+        unique_suffix()
+    }
+
+    /// Who wrote a [`signature`](Self::signature).
+    pub fn named(signature: &str) -> Option<Self> {
+        Self::in_name(Path::new(signature))
+    }
+
     /// The owner in a name that holds a [`unique_suffix`].
     pub(crate) fn in_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
@@ -74,7 +84,7 @@ impl Owner {
 
     /// Whether its process ran on this machine and is gone. A process id that has been given out
     /// again makes this false, never wrongly true.
-    pub(crate) fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         let process = i32::try_from(self.process).ok().and_then(Pid::from_raw);
         let is_gone = |process| test_kill_process(process) == Err(Errno::SRCH) || is_zombie(self.process);
         machine() == Some(self.machine.as_str()) && process.is_some_and(is_gone)

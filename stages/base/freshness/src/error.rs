@@ -84,17 +84,4 @@ pub enum Error {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Settings(#[from] almanac_settings::Error),
-
-    /// An identity could not be found out.
-    #[error("failed to identify model `{model}`: {reason}")]
-    #[diagnostic(
-        code(almanac::unavailable),
-        help("see `almanac models list`; `almanac models get {model}` brings it")
-    )]
-    Identity {
-        /// Model.
-        model: String,
-        /// Why.
-        reason: String,
-    },
 }

@@ -52,7 +52,7 @@ pub fn key_parts(
     settings: &Settings,
     inputs: &BTreeMap<String, Artifact>,
     identities: &Identities<'_>,
-) -> Result<KeyParts> {
+) -> miette::Result<KeyParts> {
     let mut digests = BTreeMap::new();
     for read in stage.reads {
         let table = inputs.get(read.artifact).and_then(|artifact| artifact.manifest().tables.get(read.table));
@@ -81,7 +81,7 @@ fn identify(
     settings: &Settings,
     identities: &Identities<'_>,
     named: &mut BTreeMap<String, String>,
-) -> Result<()> {
+) -> miette::Result<()> {
     match identity {
         Identity::SourceTree => {
             if let Some(tree) = identities.tree {
@@ -100,8 +100,7 @@ fn identify(
             if model.is_empty() {
                 model = settings.section(fallback)?;
             }
-            let digest = (identities.model)(&model)
-                .map_err(|report| Error::Identity { model: model.clone(), reason: report.to_string() })?;
+            let digest = (identities.model)(&model)?;
             named.insert(format!("model {model}"), digest);
         }
         Identity::Prompt { setting } => {

@@ -8,7 +8,7 @@ use almanac_settings::Settings;
 use almanac_tables::File;
 use serde::Serialize;
 
-use crate::tree::Tree;
+use crate::tree::{Tree, TreeFile};
 use crate::{Identities, Reason, Result, current_inputs, differences, key_parts, limits, retries_failed};
 
 /// State of a stage.
@@ -82,7 +82,7 @@ pub struct PlanInput<'a> {
 }
 
 /// Plans the whole chain.
-pub fn plan(input: &PlanInput<'_>) -> Result<Plan> {
+pub fn plan(input: &PlanInput<'_>) -> miette::Result<Plan> {
     let mut stages: Vec<StagePlan> = Vec::new();
     for stage in PIPELINE {
         let waits = stages.iter().find(|earlier| {
@@ -94,7 +94,11 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Plan> {
     Ok(Plan { stages })
 }
 
-fn plan_stage(input: &PlanInput<'_>, stage: &'static StageSpec, waits: Option<Reason>) -> Result<StagePlan> {
+fn plan_stage(
+    input: &PlanInput<'_>,
+    stage: &'static StageSpec,
+    waits: Option<Reason>,
+) -> miette::Result<StagePlan> {
     let mut planned = StagePlan {
         stage: stage.name,
         artifact: stage.artifact,
@@ -166,7 +170,7 @@ fn compare(
     store: &Store,
     stage: &'static StageSpec,
     current: &Ref,
-) -> Result<Vec<Reason>> {
+) -> miette::Result<Vec<Reason>> {
     let profile = input.settings.profile();
     let artifact = match open(input, store, stage, current)? {
         Ok(artifact) => artifact,
@@ -202,6 +206,9 @@ fn gaps(settings: &Settings, stage: &StageSpec, current: &Ref) -> Vec<Reason> {
     if current.failed > 0 && retries_failed(settings, stage.name) {
         reasons.push(Reason::Failed { records: current.failed });
     }
+    if current.poorly_grounded > 0 && retries_failed(settings, stage.name) {
+        reasons.push(Reason::PoorlyGrounded { records: current.poorly_grounded });
+    }
     reasons
 }
 
@@ -227,19 +234,19 @@ fn name_changed_files(input: &PlanInput<'_>, artifact: &Artifact, reasons: &mut 
             Err(error) if error.is_damage() => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let old: BTreeMap<String, String> =
-            files.into_iter().map(|file| (file.path, file.content_digest)).collect();
-        let new: BTreeMap<&str, String> = tree
-            .files
-            .iter()
-            .map(|file| (file.path.as_str(), file.digest.map(|d| d.to_string()).unwrap_or_default()))
-            .collect();
+        // A file that is not read has a size alone.
+        let old: BTreeMap<String, (String, u64)> =
+            files.into_iter().map(|file| (file.path, (file.content_digest, file.bytes))).collect();
+        let now =
+            |file: &TreeFile| (file.digest.map(|digest| digest.to_string()).unwrap_or_default(), file.bytes);
+        let new: BTreeMap<&str, (String, u64)> =
+            tree.files.iter().map(|file| (file.path.as_str(), now(file))).collect();
         let mut modified = Vec::new();
         let mut added = Vec::new();
-        for (path, digest) in &new {
+        for (path, content) in &new {
             match old.get(*path) {
                 None => added.push((*path).to_owned()),
-                Some(before) if before != digest => modified.push((*path).to_owned()),
+                Some(before) if before != content => modified.push((*path).to_owned()),
                 Some(_) => {}
             }
         }

@@ -86,6 +86,11 @@ pub enum Reason {
         /// How many.
         records: u64,
     },
+    /// Records mention too much that they were not shown and are to be tried again.
+    PoorlyGrounded {
+        /// How many.
+        records: u64,
+    },
     /// Asked for.
     Forced,
     /// An earlier stage runs first; whether this one has work depends on what it writes.
@@ -130,6 +135,9 @@ impl fmt::Display for Reason {
                 write!(f, "records missing; limit last time {last}, now {now}")
             }
             Self::Failed { records } => write!(f, "{records} failed to be tried again"),
+            Self::PoorlyGrounded { records } => {
+                write!(f, "{records} poorly grounded to be tried again")
+            }
             Self::Forced => write!(f, "forced"),
             Self::Waits { stage } => write!(f, "waits for {stage}"),
         }

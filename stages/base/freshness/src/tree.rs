@@ -131,7 +131,8 @@ fn list(root: &Path, rules: &TreeRules, exclude: &Path) -> Result<Vec<PathBuf>> 
         .follow_links(false)
         .filter_entry(move |entry| {
             let version_control = matches!(entry.file_name().to_str(), Some(".git" | ".hg" | ".svn"));
-            let inside_store = entry.path().canonicalize().is_ok_and(|path| path == exclude);
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let inside_store = is_folder && entry.path().canonicalize().is_ok_and(|path| path == exclude);
             !version_control && !inside_store && !is_endless(entry)
         })
         .build();

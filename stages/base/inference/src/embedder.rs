@@ -64,7 +64,7 @@ impl CandleEmbedder {
         if entry.format != ModelFormat::Safetensors {
             return Err(failed("embedders are read from safetensors only".into()));
         }
-        models::verify(entry, models_dir)?;
+        models::check(entry, models_dir)?;
         let identity = models::identity(entry, models_dir)?;
         let folder = entry.folder(models_dir);
         let weights: Vec<_> = models::files(entry, models_dir)?

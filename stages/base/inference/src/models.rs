@@ -19,4 +19,4 @@ pub use catalog::{
 pub use fetch::{FetchOutcome, FetchPrograms, FetchProgress};
 pub use folder::{ModelState, ModelStatus, VerifiedFile};
 
-pub(crate) use folder::{files, identity, missing, verify};
+pub(crate) use folder::{check, files, identity, missing};

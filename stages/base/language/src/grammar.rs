@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, Parser, Point, Range, Tree};
 
@@ -36,10 +35,9 @@ impl Grammar {
 /// Bounds on the work one file may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time for the file, from its first tree to its last row. Real files take well under a second;
-    /// only a file made to defeat a parser meets this limit, so it does not make results depend on
-    /// the machine.
-    pub time: Duration,
+    /// Steps for the file, from its first tree to its last row: operations of the parser, and nodes
+    /// looked at. Counted, not timed, so that a busy machine reads a tree as an idle one does.
+    pub steps: u64,
     /// Depth of brackets inside brackets; the time a parser needs is quadratic in it.
     pub nesting: usize,
 }
@@ -47,8 +45,8 @@ pub struct Limits {
 /// Why a file is not read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// The time limit was met.
-    Time(Duration),
+    /// The limit of steps was met.
+    Steps(u64),
     /// A signal came.
     Interrupted,
     /// Brackets are nested deeper than the limit.
@@ -60,7 +58,7 @@ pub enum Stop {
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Time(limit) => write!(f, "parser stopped after {} s", limit.as_secs_f32()),
+            Self::Steps(limit) => write!(f, "parser stopped after {limit} steps"),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Nesting(limit) => write!(f, "brackets nested deeper than {limit}"),
             Self::Grammar => f.write_str("grammar does not fit the parser"),
@@ -68,35 +66,28 @@ impl fmt::Display for Stop {
     }
 }
 
-/// Calls of [`Watch::check`] between two looks at the clock.
-const LOOK_EVERY: u32 = 256;
+/// Operations of tree-sitter between two calls of its progress callback.
+const CALLBACK_EVERY: u64 = 100;
 
-/// The clock of one file, asked wherever its reading may take long.
+/// The work spent on one file, asked wherever its reading may take long.
 #[derive(Debug)]
 pub struct Watch<'a> {
     limits: Limits,
-    deadline: Instant,
     interrupted: &'a AtomicBool,
-    asked: Cell<u32>,
+    steps: Cell<u64>,
     stop: Cell<Option<Stop>>,
 }
 
 impl<'a> Watch<'a> {
-    /// Starts the clock; `interrupted` is the flag that a signal sets.
+    /// Begins to count; `interrupted` is the flag that a signal sets.
     pub fn start(limits: Limits, interrupted: &'a AtomicBool) -> Self {
-        let deadline = Instant::now() + limits.time;
-        Self { limits, deadline, interrupted, asked: Cell::new(0), stop: Cell::new(None) }
+        Self { limits, interrupted, steps: Cell::new(0), stop: Cell::new(None) }
     }
 
-    /// Fails once the time is over or a signal came, and ever after. Cheap enough for every node of
-    /// a tree: most calls do not look at the clock.
+    /// Counts a step, and fails once there were too many or a signal came, and ever after. Cheap
+    /// enough for every node of a tree.
     pub fn check(&self) -> Result<(), Stop> {
-        let asked = self.asked.get();
-        self.asked.set(asked.wrapping_add(1));
-        if asked.is_multiple_of(LOOK_EVERY) {
-            return self.look();
-        }
-        self.stop.get().map_or(Ok(()), Err)
+        self.spend(1)
     }
 
     /// Fails where brackets are nested deeper than the limit.
@@ -105,12 +96,14 @@ impl<'a> Watch<'a> {
         if nesting_depth(source) > most { Err(Stop::Nesting(most)) } else { Ok(()) }
     }
 
-    fn look(&self) -> Result<(), Stop> {
+    fn spend(&self, steps: u64) -> Result<(), Stop> {
+        let spent = self.steps.get().saturating_add(steps);
+        self.steps.set(spent);
         if self.stop.get().is_none() {
             let stop = if self.interrupted.load(Ordering::Relaxed) {
                 Some(Stop::Interrupted)
             } else {
-                (Instant::now() > self.deadline).then_some(Stop::Time(self.limits.time))
+                (spent > self.limits.steps).then_some(Stop::Steps(self.limits.steps))
             };
             self.stop.set(stop);
         }
@@ -142,7 +135,7 @@ pub(crate) fn parse_around(
             parser.set_language(&grammar.language()).map_err(|_| Stop::Grammar)?;
         }
         parser.set_included_ranges(&ranges_around(source, hidden)).map_err(|_| Stop::Grammar)?;
-        let mut progress = |_: &tree_sitter::ParseState| match watch.look() {
+        let mut progress = |_: &tree_sitter::ParseState| match watch.spend(CALLBACK_EVERY) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };
@@ -153,7 +146,7 @@ pub(crate) fn parse_around(
         );
         tree.ok_or_else(|| {
             parser.reset();
-            watch.look().err().unwrap_or(Stop::Grammar)
+            watch.stop.get().unwrap_or(Stop::Grammar)
         })
     })
 }
@@ -219,7 +212,7 @@ fn nesting_depth(source: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
+    const LIMITS: Limits = Limits { steps: 10_000_000, nesting: 1000 };
     static CALM: AtomicBool = AtomicBool::new(false);
 
     fn parse_within(grammar: Grammar, source: &[u8], limits: Limits) -> Result<Tree, Stop> {
@@ -244,8 +237,8 @@ mod tests {
         let deep = "(".repeat(1001);
         assert_eq!(parse_within(Grammar::Cpp, deep.as_bytes(), LIMITS).err(), Some(Stop::Nesting(1000)));
         let long = "int x = 1 + 2;\n".repeat(20_000);
-        let hasty = Limits { time: Duration::ZERO, ..LIMITS };
-        assert!(matches!(parse_within(Grammar::Cpp, long.as_bytes(), hasty), Err(Stop::Time(_))));
+        let hasty = Limits { steps: 1000, ..LIMITS };
+        assert_eq!(parse_within(Grammar::Cpp, long.as_bytes(), hasty).err(), Some(Stop::Steps(1000)));
         // The parser is usable afterwards.
         assert!(parse_within(Grammar::Cpp, b"int y;", LIMITS).is_ok());
     }
@@ -256,8 +249,8 @@ mod tests {
         let watch = Watch::start(LIMITS, &flag);
         assert_eq!(watch.check(), Ok(()));
         flag.store(true, Ordering::Relaxed);
-        let stopped = (0..=LOOK_EVERY).find_map(|_| watch.check().err());
-        assert_eq!(stopped, Some(Stop::Interrupted));
+        assert_eq!(watch.check(), Err(Stop::Interrupted));
+        flag.store(false, Ordering::Relaxed);
         assert_eq!(watch.check(), Err(Stop::Interrupted));
         let long = "int x = 1 + 2;\n".repeat(20_000);
         assert_eq!(parse(Grammar::Cpp, long.as_bytes(), &watch).err(), Some(Stop::Interrupted));

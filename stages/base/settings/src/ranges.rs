@@ -39,8 +39,8 @@ impl Range {
 
     fn of(value: &Value) -> Option<Self> {
         match value.as_array()?.as_slice() {
-            &[Value::Integer(least), Value::Integer(most)] => Some(Self::Whole { least, most }),
-            &[Value::Float(least), Value::Float(most)] => Some(Self::Number { least, most }),
+            [Value::Integer(least), Value::Integer(most)] => Some(Self::Whole { least: *least, most: *most }),
+            [Value::Float(least), Value::Float(most)] => Some(Self::Number { least: *least, most: *most }),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Command line of the stage binaries.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use almanac_settings::{Range, Settings, Sources, environment, range_of};
@@ -194,7 +195,7 @@ pub fn within(key: &str) -> RangedU64ValueParser<u64> {
 pub fn parse_arguments<T: FromArgMatches>(command: clap::Command) -> Result<T, ExitStatus> {
     command
         .version(env!("CARGO_PKG_VERSION"))
-        .try_get_matches()
+        .try_get_matches_from(assignments_first(std::env::args_os().collect()))
         .and_then(|matches| T::from_arg_matches(&matches))
         .map_err(|error| {
             if error.use_stderr() {
@@ -206,4 +207,54 @@ pub fn parse_arguments<T: FromArgMatches>(command: clap::Command) -> Result<T, E
             }
             ExitStatus::Done
         })
+}
+
+/// `line` with every `--set KEY=VALUE` moved in front of the verb, in order: of an option that every
+/// level takes, clap keeps only the values of the innermost level that has any.
+fn assignments_first(line: Vec<OsString>) -> Vec<OsString> {
+    let mut words = line.into_iter();
+    let mut first: Vec<OsString> = words.next().into_iter().collect();
+    let mut rest = Vec::new();
+    while let Some(word) = words.next() {
+        let text = word.as_encoded_bytes();
+        if text == b"--" {
+            rest.push(word);
+            rest.extend(words);
+            break;
+        } else if text == b"--set" {
+            match words.next() {
+                Some(value) => first.extend([word, value]),
+                None => rest.push(word),
+            }
+        } else if text.starts_with(b"--set=") {
+            first.push(word);
+        } else {
+            rest.push(word);
+        }
+    }
+    first.append(&mut rest);
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(line: &str) -> String {
+        let line = assignments_first(line.split(' ').map(OsString::from).collect());
+        line.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn every_assignment_counts_wherever_it_stands() {
+        let cases = [
+            ("almanac --set a=1 models list --set b=2", "almanac --set a=1 --set b=2 models list"),
+            ("almanac models --set=a=1 list --set=b=2 -q", "almanac --set=a=1 --set=b=2 models list -q"),
+            ("almanac search --set a=1 -- --set b=2", "almanac --set a=1 search -- --set b=2"),
+            ("almanac search --set", "almanac search --set"),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(moved(line), wanted);
+        }
+    }
 }

@@ -29,10 +29,20 @@ pub enum Error {
         stage: &'static str,
     },
 
-    /// Counting what does not exist.
-    #[error("stage `{stage}` keeps no records to count")]
+    /// An option about records that do not exist.
+    #[error("stage `{stage}` keeps no records and takes no {option}")]
     #[diagnostic(code(almanac::usage), help("explain, entities and embed keep records"))]
     NoRecords {
+        /// The stage.
+        stage: &'static str,
+        /// The option.
+        option: &'static str,
+    },
+
+    /// A source tree for a stage that reads the store.
+    #[error("stage `{stage}` reads the store and takes no --source")]
+    #[diagnostic(code(almanac::usage), help("parse alone reads the source tree"))]
+    NoTree {
         /// The stage.
         stage: &'static str,
     },

@@ -19,7 +19,9 @@ fn missing_features() -> Vec<&'static str> {
     let highest_leaf = __cpuid(0).eax;
     let basic = __cpuid(1).ecx;
     let extended = if highest_leaf >= 7 { __cpuid_count(7, 0).ebx } else { 0 };
-    missing_in(basic, extended)
+    let highest_own = __cpuid(0x8000_0000).eax;
+    let own = if highest_own >= 0x8000_0001 { __cpuid(0x8000_0001).ecx } else { 0 };
+    missing_in(basic, extended, own)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -27,11 +29,22 @@ fn missing_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Bits of cpuid: ECX of leaf 1 and EBX of leaf 7 (Intel SDM, volume 2A, table 3-8).
+/// Bits of cpuid: ECX of leaf 1, EBX of leaf 7 and ECX of leaf 0x80000001 (Intel SDM, volume 2A, table
+/// 3-8). OSXSAVE: without it the system does not keep the wide registers.
 #[cfg(target_arch = "x86_64")]
-fn missing_in(basic: u32, extended: u32) -> Vec<&'static str> {
-    [("AVX2", extended & (1 << 5)), ("FMA", basic & (1 << 12)), ("F16C", basic & (1 << 29))]
-        .into_iter()
+fn missing_in(basic: u32, extended: u32, own: u32) -> Vec<&'static str> {
+    let bits = [
+        ("AVX2", extended, 5),
+        ("BMI1", extended, 3),
+        ("BMI2", extended, 8),
+        ("FMA", basic, 12),
+        ("MOVBE", basic, 22),
+        ("OSXSAVE", basic, 27),
+        ("F16C", basic, 29),
+        ("LZCNT", own, 5),
+    ];
+    bits.into_iter()
+        .map(|(name, register, bit)| (name, register & (1 << bit)))
         .filter_map(|(name, bit)| (bit == 0).then_some(name))
         .collect()
 }
@@ -42,10 +55,12 @@ mod tests {
 
     #[test]
     fn names_what_is_missing() {
-        let (fma, f16c, avx2) = (1 << 12, 1 << 29, 1 << 5);
-        assert!(missing_in(fma | f16c, avx2).is_empty());
-        // Ivy Bridge: AVX and F16C, but neither FMA nor AVX2.
-        assert_eq!(missing_in(f16c, 0), ["AVX2", "FMA"]);
-        assert_eq!(missing_in(0, 0), ["AVX2", "FMA", "F16C"]);
+        let basic = 1 << 12 | 1 << 22 | 1 << 27 | 1 << 29;
+        let extended = 1 << 3 | 1 << 5 | 1 << 8;
+        assert!(missing_in(basic, extended, 1 << 5).is_empty());
+        // Ivy Bridge: AVX and F16C under a system that keeps them, and none of what Haswell brought.
+        let missing = missing_in(1 << 27 | 1 << 29, 0, 0);
+        assert_eq!(missing, ["AVX2", "BMI1", "BMI2", "FMA", "MOVBE", "LZCNT"]);
+        assert_eq!(missing_in(0, 0, 0).len(), 8);
     }
 }

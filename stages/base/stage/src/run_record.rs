@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use almanac_artifact::{Store, write_atomically};
+use almanac_artifact::{Owner, Store, write_atomically};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -56,11 +56,21 @@ pub struct Counts {
     /// Subject and reason of the first of these; empty when there is none.
     #[serde(default)]
     pub first_failure: String,
+    /// There, and mentions too many names that its prompt does not.
+    #[serde(default)]
+    pub poorly_grounded: u64,
     /// Wanted and not there.
     pub missing: u64,
-    /// Prompt tokens read by a model.
+    /// Records to make within the limits in force, where they are only counted; one for all rows that
+    /// share it.
+    #[serde(default)]
+    pub ahead: u64,
+    /// Of all records that are missing, those that were made before from another prompt.
+    #[serde(default)]
+    pub changed: u64,
+    /// Prompt tokens read by a model; where records are only counted, those the missing ones would need.
     pub prompt_tokens: u64,
-    /// Tokens written by a model.
+    /// Tokens written by a model, or that would be.
     pub completion_tokens: u64,
 }
 
@@ -86,6 +96,9 @@ pub struct RunRecord {
     pub host: String,
     /// Process id there.
     pub process: u32,
+    /// That process, so that it can be told from another of the same number; see [`Owner`].
+    #[serde(default)]
+    pub owner: String,
     /// Slurm job and task; empty outside a job.
     pub job: String,
     /// Folder key of the artifact committed; empty when none was.
@@ -115,6 +128,7 @@ impl RunRecord {
             seconds: 0.0,
             host,
             process: std::process::id(),
+            owner: Owner::signature(),
             job: job.map_or_else(String::new, |job| match job.array_task_id {
                 Some(task) => format!("{}_{task}", job.array_job_id.unwrap_or(job.job_id)),
                 None => job.job_id,

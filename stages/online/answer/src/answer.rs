@@ -116,6 +116,7 @@ pub fn answer(
         max_tokens: settings.max_tokens,
         temperature: settings.temperature,
         seed: 0,
+        schema: None,
     };
     let completion = model
         .generate_streaming(&request, on_text)

@@ -9,8 +9,14 @@ use regex::Regex;
 use crate::Source;
 
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"([A-Za-z0-9_][A-Za-z0-9_./+-]*\.[A-Za-z0-9]+):(\d+)(?:\s*[-–]\s*(\d+))?")
-        .expect("the pattern is a constant")
+    // A name with an ending, or one of those that are files without one.
+    Regex::new(concat!(
+        r"((?:[\p{L}\p{N}_.][\p{L}\p{N}_./+-]*/)?",
+        r"(?:[\p{L}\p{N}_.+-]*[\p{L}\p{N}_+-]\.[A-Za-z0-9]+",
+        r"|\p{Lu}\p{L}*file|LICENSE|README|COPYING|INSTALL|VERSION|CHANGELOG|AUTHORS)",
+        r"):(\d+)(?:\s*[-–]\s*(\d+))?"
+    ))
+    .expect("the pattern is a constant")
 });
 static BACKTICKED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"`([^`\n]+)`").expect("the pattern is a constant"));
@@ -108,4 +114,28 @@ fn unknown_name(found: &SearchResult, name: &str) -> Option<String> {
     let last = core.rsplit("::").next().unwrap_or(core);
     let there = found.context.contains(last) || found.query.contains(last);
     (!there).then(|| format!("`{name}`: not in the evidence"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_in_prose() {
+        let cases = [
+            ("see (src/Field/Halo.hpp:12-40).", Some(("src/Field/Halo.hpp", "12"))),
+            ("in `CMakeLists.txt:7`", Some(("CMakeLists.txt", "7"))),
+            ("docker/Dockerfile:3 sets it", Some(("docker/Dockerfile", "3"))),
+            ("README:1", Some(("README", "1"))),
+            ("the Makefile:12", Some(("Makefile", "12"))),
+            ("lib/größe/Maß.hpp:5", Some(("lib/größe/Maß.hpp", "5"))),
+            (".github/workflows/ci.yml:9", Some((".github/workflows/ci.yml", "9"))),
+            ("at 10:30 in profile:3 of std::max:2", None),
+        ];
+        for (text, wanted) in cases {
+            let found = CITATION.captures(text);
+            let found = found.as_ref().map(|captures| (&captures[1], &captures[2]));
+            assert_eq!(found, wanted, "{text}");
+        }
+    }
 }

@@ -119,7 +119,12 @@ impl Assembly<'_> {
             if tokens <= budget || self.blocks.is_empty() {
                 break (context, tokens);
             }
-            self.blocks.pop();
+            if let Some((block, _, score, ..)) = self.blocks.pop()
+                && self.dropped.len() < REPORTED
+            {
+                let (path, symbol, reason) = (block.path, block.symbol, "no room left");
+                self.dropped.push(DroppedChunk { path, symbol, score, reason });
+            }
         };
         let mut files: Vec<String> = Vec::new();
         let mut chunks = Vec::new();

@@ -6,6 +6,7 @@ use almanac_tables::Access;
 
 use crate::names::join;
 use crate::rows::EntityAt;
+use crate::surroundings::Around;
 
 /// The scopes around a declaration; cheap to copy.
 #[derive(Debug, Clone, Default)]
@@ -38,8 +39,14 @@ struct ClassScope {
     specialisation: Option<String>,
 }
 
+/// Names inside names beyond which a path grows no further: nobody's code has so many, and every
+/// prefix of a path is kept.
+const DEEPEST: usize = 256;
+
 impl Path {
-    fn new(namespaces: Vec<String>, function: String, classes: Vec<ClassScope>) -> Rc<Self> {
+    fn new(mut namespaces: Vec<String>, function: String, mut classes: Vec<ClassScope>) -> Rc<Self> {
+        namespaces.truncate(DEEPEST);
+        classes.truncate(DEEPEST - namespaces.len());
         let parts = namespaces.iter().map(String::as_str).chain([function.as_str()]);
         let qualified = join(parts.chain(classes.iter().map(|class| class.name.as_str())));
         Rc::new(Self { namespaces, function, classes, qualified })
@@ -51,6 +58,22 @@ impl Path {
 }
 
 impl Scope {
+    /// The scopes in which a file is read: those it is included in, or top level.
+    pub(crate) fn all_around(around: &[Around]) -> Vec<Self> {
+        if around.is_empty() {
+            return vec![Self::default()];
+        }
+        let names = |scope: &Around, is_class: bool| -> Vec<String> {
+            scope.iter().filter(|part| part.is_class == is_class).map(|part| part.name.clone()).collect()
+        };
+        let inside = |scope: &Around| {
+            let classes = names(scope, true);
+            let access = if classes.is_empty() { Access::None } else { Access::Public };
+            Self::default().in_qualifier(&names(scope, false), &classes).with_access(access)
+        };
+        around.iter().map(inside).collect()
+    }
+
     /// Inside a namespace; no names for an anonymous one.
     pub(crate) fn in_namespace(&self, names: &[String], owner: EntityAt) -> Self {
         let mut namespaces = self.path.namespaces.clone();

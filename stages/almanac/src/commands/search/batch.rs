@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use almanac_retrieval::{ContextChunk, Intent, SearchResult};
+use almanac_retrieval::SearchResult;
 use almanac_terminal::ExitStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,15 +23,8 @@ struct Query {
 #[derive(Serialize)]
 struct Answered<'a> {
     id: &'a Value,
-    query: &'a str,
-    intent: &'a Intent,
-    files: &'a [String],
-    chunks: &'a [ContextChunk],
-    context: &'a str,
-    context_tokens: usize,
-    evidence: bool,
-    words_left_out: usize,
-    seconds: f64,
+    #[serde(flatten)]
+    found: &'a SearchResult,
 }
 
 /// A line that could not be answered.
@@ -138,18 +131,7 @@ fn id_of(text: &str) -> Value {
 }
 
 fn print(id: &Value, found: &SearchResult) {
-    almanac_terminal::data_json(&Answered {
-        id,
-        query: &found.query,
-        intent: &found.intent,
-        files: &found.files,
-        chunks: &found.chunks,
-        context: &found.context,
-        context_tokens: found.context_tokens,
-        evidence: found.evidence,
-        words_left_out: found.words_left_out,
-        seconds: found.seconds,
-    });
+    almanac_terminal::data_json(&Answered { id, found });
 }
 
 fn refuse(line: usize, Reason { id, error }: &Reason) {

@@ -1,6 +1,6 @@
 //! The newest run record of each stage.
 
-use almanac_artifact::{Store, read_json};
+use almanac_artifact::{Owner, Store, read_json};
 use almanac_catalog::PIPELINE;
 use almanac_stage::{RunRecord, RunState};
 
@@ -20,8 +20,8 @@ pub(crate) fn latest(store: &Store) -> miette::Result<Vec<RunRecord>> {
     names.sort_by(|a, b| b.cmp(a));
     let mut latest = Vec::new();
     for stage in PIPELINE {
-        let infix = format!("-{}-", stage.name);
-        if let Some(name) = names.iter().find(|name| name.contains(&infix)) {
+        // Time, stage, host and process; a host's name may hold a stage's.
+        if let Some(name) = names.iter().find(|name| name.split('-').nth(1) == Some(stage.name)) {
             match read_json::<RunRecord>(&folder.join(name), "run record") {
                 Ok(record) => latest.extend(record),
                 // Half a record or another version's says nothing; the store is judged without it.
@@ -34,7 +34,7 @@ pub(crate) fn latest(store: &Store) -> miette::Result<Vec<RunRecord>> {
 }
 
 /// State of a run in a few words. A run that says it is running and whose process is gone, on
-/// this host, was killed.
+/// this machine, was killed.
 pub(crate) fn describe(run: &RunRecord) -> String {
     let word = match run.state {
         RunState::Running if is_gone(run) => "killed",
@@ -49,6 +49,5 @@ pub(crate) fn describe(run: &RunRecord) -> String {
 }
 
 fn is_gone(run: &RunRecord) -> bool {
-    let here = almanac_settings::environment::host_name().unwrap_or_default();
-    run.host == here && !std::path::Path::new(&format!("/proc/{}", run.process)).exists()
+    Owner::named(&run.owner).is_some_and(|owner| owner.is_gone())
 }

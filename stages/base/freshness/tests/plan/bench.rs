@@ -48,6 +48,7 @@ impl Bench {
         for (path, text) in [("a.h", "int a();"), ("src/b.cpp", "int b;"), ("docs/c.md", "# C")] {
             bench.write(path, text);
         }
+        bench.write_large(0);
         let store = Store::open_or_create(&bench.store_folder()).unwrap();
         for stage in PIPELINE {
             bench.build(&store, stage, alter);
@@ -70,7 +71,14 @@ impl Bench {
         writer.add_files().unwrap();
         let plan = parts.key();
         let artifact = writer.commit(parts, BTreeMap::new(), stage.partial, &"test").unwrap();
-        let value = Ref { key: artifact.manifest().key, plan, complete: true, budget: None, failed: 0 };
+        let value = Ref {
+            key: artifact.manifest().key,
+            plan,
+            complete: true,
+            budget: None,
+            failed: 0,
+            poorly_grounded: 0,
+        };
         store.write_ref("default", stage.artifact, &value).unwrap();
     }
 
@@ -90,6 +98,12 @@ impl Bench {
         let path = self.root().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// A file that is too large to be read, `more` bytes above the limit and one.
+    pub(crate) fn write_large(&self, more: u64) {
+        let file = std::fs::File::create(self.root().join("large.dat")).unwrap();
+        file.set_len(2_097_153 + more).unwrap();
     }
 
     fn settings(&self) -> Settings {
@@ -176,6 +190,7 @@ fn write_rows(writer: &mut ArtifactWriter, table: &str, tree: &Tree) {
             let row = |file: &almanac_freshness::tree::TreeFile| File {
                 path: file.path.clone(),
                 content_digest: digest(file.digest),
+                bytes: file.bytes,
                 ..File::default()
             };
             writer.write(tree.files.iter().map(row).collect()).unwrap();

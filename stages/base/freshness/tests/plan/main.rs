@@ -163,6 +163,17 @@ fn files_of_the_tree_are_named() {
 }
 
 #[test]
+fn a_file_that_is_not_read_is_named_by_its_size() {
+    let bench = Bench::new();
+    bench.write_large(0);
+    bench.is_fresh();
+    bench.write_large(1);
+    let modified = vec![text("large.dat")];
+    let reason = Reason::TreeChanged { modified, added: Vec::new(), removed: Vec::new() };
+    bench.is_stale("parse", &[reason], AFTER_PARSE);
+}
+
+#[test]
 fn a_store_carried_elsewhere_is_judged_without_its_tree() {
     let mut bench = Bench::new();
     bench.with_tree = false;
@@ -350,6 +361,8 @@ fn failed_records_make_a_stage_stale_for_who_retries_them() {
     bench.is_fresh();
     bench.change_ref("entities", |value| value.failed = 2);
     bench.is_stale("entities", &[Reason::Failed { records: 2 }], AFTER_ENTITIES);
+    bench.change_ref("entities", |value| (value.failed, value.poorly_grounded) = (0, 3));
+    bench.is_stale("entities", &[Reason::PoorlyGrounded { records: 3 }], AFTER_ENTITIES);
     bench.gaps = Gaps::Show;
     bench.is_fresh();
     bench.gaps = Gaps::Fill;
@@ -399,6 +412,7 @@ fn every_reason_is_told_in_words() {
             "records missing; limit last time a = 1, now none",
         ),
         (Reason::Failed { records: 2 }, "2 failed to be tried again"),
+        (Reason::PoorlyGrounded { records: 3 }, "3 poorly grounded to be tried again"),
         (Reason::Forced, "forced"),
         (Reason::Waits { stage: text("parse") }, "waits for parse"),
     ];

@@ -32,7 +32,7 @@ pub(super) fn verified_files(entry: &ModelEntry, models_dir: &Path) -> Result<Ve
         tracing::info!(model = entry.name, bytes, "checking the digests of a large model");
     }
     let paths: Vec<_> =
-        models::verify(entry, models_dir)?.into_iter().map(|file| folder.join(file.name)).collect();
+        models::check(entry, models_dir)?.into_iter().map(|file| folder.join(file.name)).collect();
     match entry.format {
         ModelFormat::Gguf => gguf::check(&paths, &entry.architecture)?,
         ModelFormat::Safetensors => {

@@ -127,15 +127,35 @@ pub(crate) fn identity(entry: &ModelEntry, models_dir: &Path) -> Result<ModelIde
 
 /// See [`ModelCatalog::verify`].
 pub(crate) fn verify(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<VerifiedFile>> {
+    compare(entry, models_dir, RememberedDigests::new())
+}
+
+/// Compares every file with what is declared, and reads those that have changed since they were last
+/// read: loading a large model must not cost two readings.
+pub(crate) fn check(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<VerifiedFile>> {
+    compare(entry, models_dir, recall(entry, models_dir))
+}
+
+fn compare(
+    entry: &ModelEntry,
+    models_dir: &Path,
+    mut remembered: RememberedDigests,
+) -> Result<Vec<VerifiedFile>> {
     let folder = entry.folder(models_dir);
-    let mut remembered = RememberedDigests::new();
     let mut verified = Vec::new();
     let mut outcome = Ok(());
+    let mut has_changed = false;
     for file in files(entry, models_dir)? {
         let path = folder.join(&file.name);
         let (size, modified_ns) = stat(entry, &path)?;
         check_size(entry, &file, &path, size)?;
-        let sha256 = file_sha256(&path)?;
+        let sha256 = match unchanged(&remembered, &file.name, size, modified_ns) {
+            Some(sha256) => sha256,
+            None => {
+                has_changed = true;
+                file_sha256(&path)?
+            }
+        };
         remembered.insert(file.name.clone(), RememberedDigest { size, modified_ns, sha256: sha256.clone() });
         outcome = check_digest(entry, &file, &path, &sha256);
         if outcome.is_err() {
@@ -143,8 +163,16 @@ pub(crate) fn verify(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<Verifi
         }
         verified.push(VerifiedFile { name: file.name, size, sha256, pinned: file.sha256.is_some() });
     }
-    remember(entry, models_dir, &remembered);
+    if has_changed {
+        remember(entry, models_dir, &remembered);
+    }
     outcome.map(|()| verified)
+}
+
+/// The digest that a file had when it was last read, if it is the same file.
+fn unchanged(remembered: &RememberedDigests, name: &str, size: u64, modified_ns: u64) -> Option<String> {
+    let known = remembered.get(name)?;
+    (known.size == size && known.modified_ns == modified_ns).then(|| known.sha256.clone())
 }
 
 /// Compares one file at `path` with what is declared.
@@ -273,11 +301,10 @@ fn found_digests(entry: &ModelEntry, models_dir: &Path) -> Result<Vec<(String, S
         let path = folder.join(&file.name);
         let (size, modified_ns) = stat(entry, &path)?;
         check_size(entry, &file, &path, size)?;
-        let known =
-            remembered.get(&file.name).filter(|known| known.size == size && known.modified_ns == modified_ns);
+        let known = unchanged(&remembered, &file.name, size, modified_ns);
         let sha256 = match (known, file.sha256) {
             (_, Some(declared)) => declared,
-            (Some(known), None) => known.sha256.clone(),
+            (Some(known), None) => known,
             (None, None) => {
                 has_changed = true;
                 let sha256 = file_sha256(&path)?;

@@ -38,12 +38,13 @@ impl Masker<'_> {
             b'=' if self.contexts.in_parens() && self.is(at + 1, "{") => return self.default_braces(at),
             b'=' if self.contexts.now() != Context::Body => return self.default_value(at),
             b'(' => return self.member_pointer(at),
-            b'>' if rest.starts_with(b">=") && self.contexts.now() != Context::Body => {
-                // A comparison among template arguments; `!=` cannot end them.
-                if !matches!(self.previous(at), b"operator" | b">") {
-                    self.put(start, start + 2, "!=");
-                    return at + 2;
-                }
+            // A comparison among template arguments; `!=` cannot end them.
+            b'>' if rest.starts_with(b">=")
+                && self.contexts.now() != Context::Body
+                && !matches!(self.previous(at), b"operator" | b">") =>
+            {
+                self.put(start, start + 2, "!=");
+                return at + 2;
             }
             // `(this->*f)(x)`
             b'*' if self.previous(at) == b">" && self.is_adjacent(at) && at > 1 && self.is(at - 2, "-") => {
