@@ -14,8 +14,10 @@ mod expressions;
 mod functions;
 mod generated;
 mod locals;
+mod macro_bodies;
 mod macros;
 mod members;
+mod namespaces;
 mod qualifiers;
 mod records;
 mod scope;
@@ -23,14 +25,14 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use almanac_language::{
-    CppSource, CppTree, Define, Grammar, KnownNames, MacroTable, Stop, TreeMacros, Watch,
-};
+use almanac_language::{CppSource, CppTree, Define, Grammar, KnownNames, MacroTable, Stop, Watch};
 use almanac_tables::{Entity, EntityKind, Language};
 use tree_sitter::{Node, TreeCursor};
 
+use crate::Surroundings;
 use crate::cpp::bodies::Body;
 use crate::cpp::comments::Comments;
+use crate::cpp::generated::Expansion;
 use crate::cpp::scope::Scope;
 use crate::names::one_line;
 use crate::rows::{Rows, Source};
@@ -38,31 +40,40 @@ use crate::rows::{Rows, Source};
 /// Reads a C-family file; gives the bytes the grammar could not place. On `Err` no row was pushed.
 pub(crate) fn read(
     source: &Source<'_>,
-    macros: &TreeMacros,
+    surroundings: &Surroundings,
     watch: &Watch<'_>,
     rows: &mut Rows,
 ) -> Result<u64, Stop> {
     let grammar = if source.class.language == Language::C { Grammar::C } else { Grammar::Cpp };
-    let code = CppSource::new(source.text, macros);
+    let code = CppSource::new(source.text, &surroundings.macros);
     let defines = code.defines();
     let parsed = code.parse(grammar, 0, watch)?;
-    let mut extractor = Extractor::new(source, &code, &parsed, &defines, watch);
-    extractor.directives();
-    extractor.run(Scope::default());
-    extractor.expand_generated();
-    for round in 1..code.rounds() {
-        let parsed = code.parse(grammar, round, watch)?;
-        let mut later = Extractor::new(source, &code, &parsed, &defines, watch);
-        later.run(Scope::default());
-        later.expand_generated();
-        extractor.rows.adopt(later.rows, &code.fresh(round));
+    let later = (1..code.rounds())
+        .map(|round| Ok((round, code.parse(grammar, round, watch)?)))
+        .collect::<Result<Vec<(usize, CppTree)>, Stop>>()?;
+    let mut found = Rows::default();
+    for (at, scope) in Scope::all_around(surroundings.around(source.path)).into_iter().enumerate() {
+        let mut extractor = Extractor::new(source, &code, &parsed, &defines, watch);
+        if at == 0 {
+            extractor.directives();
+        }
+        extractor.run(scope.clone());
+        extractor.expand_generated();
+        for (round, parsed) in &later {
+            let mut other = Extractor::new(source, &code, parsed, &defines, watch);
+            other.run(scope.clone());
+            other.expand_generated();
+            extractor.rows.adopt(other.rows, &code.fresh(*round));
+        }
+        extractor.guards();
+        if at == 0 {
+            extractor.macro_bodies();
+        }
+        found.append(extractor.rows);
     }
-    extractor.guards();
     // The walks stop where the clock runs out; what they have by then is not the file.
     watch.check()?;
-    rows.entities.append(&mut extractor.rows.entities);
-    rows.references.append(&mut extractor.rows.references);
-    rows.locals.append(&mut extractor.rows.locals);
+    rows.append(found);
     Ok(parsed.score.error_bytes)
 }
 
@@ -93,6 +104,9 @@ struct Extractor<'a> {
     generated: Vec<(usize, usize)>,
     /// Scopes by the bytes they span, for what is expanded later.
     scopes: Vec<(usize, usize, Scope)>,
+    /// Scope of the file.
+    top: Scope,
+    expansion: Expansion,
 }
 
 impl<'a> Extractor<'a> {
@@ -121,11 +135,14 @@ impl<'a> Extractor<'a> {
             defines,
             generated: tree.masked.declarations.clone(),
             scopes: Vec::new(),
+            top: Scope::default(),
+            expansion: Expansion::default(),
         }
     }
 
     fn run(&mut self, scope: Scope) {
         let root = self.tree.tree.root_node();
+        self.top = scope.clone();
         self.children(root, &scope, 0);
         let mut next = 0;
         while next < self.bodies.len() && self.watch.check().is_ok() {
@@ -170,16 +187,14 @@ impl<'a> Extractor<'a> {
         entity
     }
 
-    /// First byte of a declaration with the annotation macros that were masked before it.
+    /// First byte of a declaration with the annotation macros that were masked before it; comments
+    /// may stand between them.
     fn first_byte(&self, start: usize) -> usize {
-        let masked = self.seen.get(..start).unwrap_or("").trim_end().len();
-        // Of what was overwritten right before it only annotations belong to it.
         let annotations = &self.tree.masked.annotations;
         let last = annotations.partition_point(|(_, end)| *end <= start);
         let mut first = start;
         for (from, to) in annotations[..last].iter().rev() {
-            let joins = *from >= masked && self.source.slice(*to, first).trim().is_empty();
-            if !joins {
+            if !self.comments.is_blank_between(self.source.text, *to, first) {
                 break;
             }
             first = *from;

@@ -1,19 +1,17 @@
 //! One file to rows.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
 use almanac_artifact::Digest;
 use almanac_language::{
-    Classification, Content, PathRole, Stop, TreeMacros, Watch, content_role, decode, is_comment_page,
-    path_role,
+    Classification, Content, PathRole, Stop, Watch, content_role, decode, is_comment_page, path_role,
 };
 use almanac_tables::{ArtifactRole, Entity, File, FileStatus, Language, Local, Reference, SourceType, Text};
 
 use crate::rows::{Rows, Source};
-use crate::{Error, ParseParams, ParseRun, Result, cmake, cpp, documents, python};
+use crate::{Error, ParseParams, ParseRun, Result, Surroundings, cmake, cpp, documents, python};
 
 /// Blocks kept of a file of data: enough to say what it holds.
 const DATA_BLOCKS: usize = 4;
@@ -49,13 +47,13 @@ pub struct ReadSettings<'a> {
 pub struct FileReader<'a> {
     /// How.
     pub settings: ReadSettings<'a>,
-    /// What the macros of the tree mean.
-    pub macros: &'a TreeMacros,
+    /// What the rest of the tree says about each file.
+    pub surroundings: &'a Surroundings,
 }
 
 impl FileReader<'_> {
-    /// Reads a file. The same path, bytes, parameters and macros give the same rows; a file that defeats its
-    /// parser, even by a panic, still gives its text in blocks, and its row says why. The one error
+    /// Reads a file. The same path, bytes, parameters and surroundings give the same rows; a file that
+    /// defeats its parser, even by a panic, still gives its text in blocks, and its row says why. The one error
     /// is an interruption.
     pub fn read(&self, path: &str, bytes: &[u8]) -> Result<ParsedFile> {
         let class = Classification::of(path);
@@ -133,9 +131,9 @@ impl FileReader<'_> {
         let source = Source::new(path, text, class, role);
         let mut file = file_row(path, class, role);
         file.lines = source.lines.count(text);
-        file.macros_digest = macros_digest(class, text, self.macros);
+        file.macros_digest = macros_digest(class, path, text, self.surroundings);
         let reading = reading(class, is_page);
-        let watch = Watch::start(self.settings.run.limits(), self.settings.interrupted);
+        let watch = Watch::start(self.settings.params.limits(), self.settings.interrupted);
         let mut rows = Rows::default();
         match self.read_rows(&source, reading, &watch, &mut rows) {
             Ok(errors) => {
@@ -172,10 +170,20 @@ impl FileReader<'_> {
     }
 }
 
-/// Digest of the macros that reading a text depends on; empty where it depends on none.
-pub(crate) fn macros_digest(class: Classification, text: &str, macros: &TreeMacros) -> String {
-    let used = if class.is_c_family() { macros.used_by(text) } else { BTreeMap::new() };
-    if used.is_empty() {
+/// Digest of what reading a text depends on in other files: macros, and the scopes it is included
+/// in; empty where it depends on none.
+pub(crate) fn macros_digest(
+    class: Classification,
+    path: &str,
+    text: &str,
+    surroundings: &Surroundings,
+) -> String {
+    if !class.is_c_family() {
+        return String::new();
+    }
+    let used = surroundings.macros.used_by(text);
+    let around = surroundings.around(path);
+    if used.is_empty() && around.is_empty() {
         return String::new();
     }
     let digest = Digest::of(|encoder| {
@@ -187,6 +195,12 @@ pub(crate) fn macros_digest(class: Classification, text: &str, macros: &TreeMacr
                 for parameter in parameters.unwrap_or_default() {
                     encoder.text(parameter);
                 }
+            }
+        }
+        for scope in around {
+            encoder.u32(scope.len() as u32);
+            for part in scope {
+                encoder.text(&part.name).u32(u32::from(part.is_class));
             }
         }
     });
@@ -247,7 +261,7 @@ impl FileReader<'_> {
         let most = self.settings.params.max_chunk_size;
         // A reader that panics must not lose the run: its file is read as text instead.
         let outcome = catch_unwind(AssertUnwindSafe(|| match reading {
-            Reading::Cpp => cpp::read(source, self.macros, watch, rows),
+            Reading::Cpp => cpp::read(source, self.surroundings, watch, rows),
             Reading::Cmake => cmake::read(source, most, watch, rows),
             Reading::Python => python::read(source, most, watch, rows),
             Reading::Document => {

@@ -17,12 +17,14 @@ mod python;
 mod roles;
 mod rows;
 mod script;
+mod surroundings;
 mod tree;
 
 pub use error::Error;
 pub use file::{FileReader, ParsedFile, ReadSettings, unread_file};
 pub use params::{ParseParams, ParseRun};
 pub use roles::settle_roles;
+pub use surroundings::Surroundings;
 pub use tree::{ParseInput, Previous, TreeInput, TreeRows, parse_all, parse_tree};
 
 /// Result of this crate.
@@ -39,15 +41,15 @@ mod tests {
 
     pub(crate) static CALM: AtomicBool = AtomicBool::new(false);
 
-    /// A clock that no test runs out of.
+    /// Steps that no test runs out of.
     pub(crate) fn watch() -> Watch<'static> {
-        Watch::start(RUN.limits(), &CALM)
+        Watch::start(params(2000).limits(), &CALM)
     }
 
-    pub(crate) const RUN: ParseRun = ParseRun { threads: 2, file_seconds: 20 };
+    pub(crate) const RUN: ParseRun = ParseRun { threads: 2 };
 
     pub(crate) fn params(max_chunk_size: usize) -> ParseParams {
         let tree = TreeRules { max_file_bytes: 1 << 20, ignore: Vec::new(), include_hidden: true };
-        ParseParams { max_chunk_size, tree }
+        ParseParams { max_chunk_size, max_file_steps: 100_000_000, tree }
     }
 }

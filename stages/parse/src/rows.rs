@@ -87,6 +87,17 @@ impl Rows {
         self.references.push((owner, reference));
     }
 
+    /// Takes over all that another reading found. What belongs to nothing in the file is the same in
+    /// every reading and taken once.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let offset = self.entities.len();
+        let is_first = offset == 0 && self.references.is_empty();
+        self.entities.append(&mut other.entities);
+        let moved = other.references.into_iter().map(|(owner, one)| (owner.map(|at| at + offset), one));
+        self.references.extend(moved.filter(|(owner, _)| is_first || owner.is_some()));
+        self.locals.append(&mut other.locals);
+    }
+
     /// Takes over what another reading of the file found in `fresh` byte ranges, and what it found
     /// for entities that begin there.
     pub(crate) fn adopt(&mut self, other: Self, fresh: &[(usize, usize)]) {

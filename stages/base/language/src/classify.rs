@@ -134,10 +134,13 @@ impl Classification {
             .unwrap_or(Self { language: Language::Text, source_type: SourceType::Configuration })
     }
 
-    /// Refines by content: an extensionless file with an interpreter line is a script.
+    /// Refines by content: an extensionless file with an interpreter line is a script, one that
+    /// begins with a directive a header, as those of the standard library and of Eigen are.
     pub fn refined(self, path: &str, text: &str) -> Self {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let unnamed = self.source_type == SourceType::Configuration && suffix(name).is_empty();
+        let unnamed = self.may_be_code(path);
+        if unnamed && begins_as_header(text) {
+            return Self { language: Language::Cpp, source_type: SourceType::Header };
+        }
         if !unnamed || !text.starts_with("#!") {
             return self;
         }
@@ -157,6 +160,12 @@ impl Classification {
         find(suffix).or_else(|| find(&lower))
     }
 
+    /// Whether only the content of a file of this name tells what it is ([`Self::refined`]).
+    pub fn may_be_code(self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        self.source_type == SourceType::Configuration && suffix(name).is_empty()
+    }
+
     /// Whether the file is read with a C-family grammar.
     pub fn is_c_family(self) -> bool {
         matches!(self.language, Language::Cpp | Language::C | Language::Cuda | Language::Hip)
@@ -165,6 +174,23 @@ impl Classification {
 
 fn suffix(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(stem, suffix)| if stem.is_empty() { "" } else { suffix })
+}
+
+/// Whether a text has nothing but comments before `#pragma once`, an include guard or an include.
+fn begins_as_header(text: &str) -> bool {
+    let is_code = |kind| !matches!(kind, TokenKind::Comment | TokenKind::Space);
+    let mut code = Lexer::new(text.as_bytes()).filter(|token| is_code(token.kind));
+    let mut directive = || {
+        let token = code.next().filter(|token| token.kind == TokenKind::Preprocessor)?;
+        let words = text[token.start..token.end].trim_start().strip_prefix('#')?.trim_start();
+        Some(words.split_once(char::is_whitespace).map_or((words, ""), |(word, rest)| (word, rest.trim())))
+    };
+    match directive() {
+        Some(("pragma", "once")) => true,
+        Some(("include", what)) => what.starts_with(['<', '"']) && what.ends_with(['>', '"']),
+        Some(("ifndef", guard)) => directive().is_some_and(|(word, name)| word == "define" && name == guard),
+        _ => false,
+    }
 }
 
 /// Whether a file with a code suffix is a Doxygen page: nothing but comments, one of which opens a
@@ -231,6 +257,20 @@ mod tests {
         assert_eq!(refined.source_type, SourceType::Script);
         let python = plain.refined("hooks/check", "#!/usr/bin/env python3\n");
         assert_eq!(python.language, Language::Python);
+    }
+
+    #[test]
+    fn a_header_may_have_no_extension() {
+        let kind = |text: &str| Classification::of("Eigen/Core").refined("Eigen/Core", text).source_type;
+        assert_eq!(
+            kind("// licence\n\n#ifndef CORE_H\n#define CORE_H\nint x;\n#endif\n"),
+            SourceType::Header
+        );
+        assert_eq!(kind("/* x */\n#pragma once\n"), SourceType::Header);
+        assert_eq!(kind("#include <vector>\n"), SourceType::Header);
+        assert_eq!(kind("# include the mesh\nmesh = a\n"), SourceType::Configuration);
+        assert_eq!(kind("# define nothing\n"), SourceType::Configuration);
+        assert_eq!(kind("#!/bin/sh\n#include <x>\n"), SourceType::Script);
     }
 
     #[test]

@@ -166,7 +166,7 @@ fn replace_words<'v>(body: &str, value: impl Fn(&str) -> Option<&'v str>) -> Str
 
 /// Arguments of a macro call, split at commas outside parentheses; brackets and braces do not count
 /// for the preprocessor.
-fn split_arguments(text: &str) -> Vec<&str> {
+pub(crate) fn split_arguments(text: &str) -> Vec<&str> {
     let mut depth = 0usize;
     let mut start = 0;
     let mut arguments = Vec::new();

@@ -59,13 +59,12 @@ impl<'a> Lexer<'a> {
 
     /// End of a line, with those that follow a backslash.
     fn continued_line_end(&self, from: usize) -> usize {
-        let mut end = self.line_end(from);
-        while end < self.source.len() {
-            let line = self.source[from..end].trim_ascii_end();
-            if line.last() != Some(&b'\\') {
-                break;
-            }
-            end = self.line_end(end + 1);
+        let mut start = from;
+        let mut end = self.line_end(start);
+        // Only the last line counts: an empty one after a backslash ends what the backslash continued.
+        while end < self.source.len() && self.source[start..end].trim_ascii_end().last() == Some(&b'\\') {
+            start = end + 1;
+            end = self.line_end(start);
         }
         end
     }
@@ -219,6 +218,7 @@ mod tests {
             ],
         );
         check("#define A(x) \\\n  x + 1\nb", &[(Preprocessor, "#define A(x) \\\n  x + 1"), (Word, "b")]);
+        check("#define A x; \\\n\nb", &[(Preprocessor, "#define A x; \\\n"), (Word, "b")]);
         check(
             "R\"d(a)\" )d\"; 1'000'000u",
             &[(Literal, "R\"d(a)\" )d\""), (Punctuation, ";"), (Number, "1'000'000u")],

@@ -16,7 +16,9 @@ mod classify;
 mod content;
 mod cpp;
 mod defines;
+mod enclosed;
 mod error;
+mod expand;
 mod fields;
 mod grammar;
 mod known;
@@ -26,12 +28,14 @@ mod macros;
 mod mask;
 mod role;
 mod scan;
+mod scopes;
 mod tree_macros;
 
 pub use classify::{Classification, is_comment_page};
 pub use content::{Content, decode};
 pub use cpp::{CppSource, CppTree, Score, error_places, functions};
 pub use defines::{Define, defines};
+pub use enclosed::{Directives, EnclosedInclude, ScopePart, directives, enclosed_includes};
 pub use error::Error;
 pub use fields::{Field, Fields};
 pub use grammar::{Grammar, Limits, Stop, Watch, parse};
@@ -41,6 +45,7 @@ pub use lines::LineIndex;
 pub use macros::{MACROS_TOML, MacroAction, MacroTable};
 pub use mask::Masked;
 pub use role::{PathRole, content_role, path_role};
+pub use scopes::Opened;
 pub use tree_macros::TreeMacros;
 
 /// Result of this crate.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::{Error, Result};
+use crate::{Error, Opened, Result};
 
 /// The table that is compiled in. Part of the identity of every tree.
 pub const MACROS_TOML: &str = include_str!("../../../../config/macros.toml");
@@ -23,6 +23,12 @@ pub enum MacroAction {
     Unwrap,
     /// Overwritten with this text and spaces.
     Replace(String),
+    /// Opens namespaces, each with a brace of its own.
+    Open(Vec<Opened>),
+    /// Closes as many braces.
+    Close(usize),
+    /// Opens or closes what its arguments say.
+    ScopeCall,
 }
 
 /// Macro names and what is done with them.
@@ -79,12 +85,12 @@ impl MacroTable {
             actions.extend(blank_call.into_iter().map(|name| (name, MacroAction::BlankCall)));
             actions.extend(declaration.into_iter().map(|name| (name, MacroAction::Declaration)));
             actions.extend(unwrap.into_iter().map(|name| (name, MacroAction::Unwrap)));
-            actions.extend(
-                replace
-                    .into_iter()
-                    .filter(|(name, text)| text.len() <= name.len())
-                    .map(|(name, text)| (name, MacroAction::Replace(text))),
-            );
+            actions.extend(replace.into_iter().filter(|(name, text)| text.len() <= name.len()).map(
+                |(name, text)| {
+                    let action = MacroAction::of_scope(&text).unwrap_or(MacroAction::Replace(text));
+                    (name, action)
+                },
+            ));
         }
         Ok(Self {
             actions,
@@ -147,6 +153,8 @@ mod tests {
         }
         let table = MacroTable::builtin();
         assert_eq!(table.action("KOKKOS_INLINE_FUNCTION"), Some(&MacroAction::Blank));
+        let open = MacroAction::Open(vec![Opened::Namespace(vec!["dealii".to_owned()])]);
+        assert_eq!(table.action("DEAL_II_NAMESPACE_OPEN"), Some(&open));
         assert_eq!(table.action("KOKKOS_LAMBDA"), Some(&MacroAction::Replace("[=]".to_owned())));
         assert!(table.is_export("CORE_EXPORT") && !table.is_export("Core_EXPORT"));
     }

@@ -6,11 +6,12 @@
 
 mod context;
 mod names;
+mod namespaces;
 mod syntax;
 
 use std::collections::BTreeSet;
 
-use crate::TreeMacros;
+use crate::{Opened, TreeMacros};
 use crate::branches::Branches;
 use crate::lexer::{Token, TokenKind};
 use crate::mask::context::Contexts;
@@ -36,6 +37,8 @@ pub struct Masked {
     pub declarations: Vec<(usize, usize)>,
     /// Ranges of macros that annotate what follows or precedes them.
     pub annotations: Vec<(usize, usize)>,
+    /// First byte of each block that a macro opens, in order, and what its braces open.
+    pub opened: Vec<(usize, Vec<Opened>)>,
     /// First byte of each explicit instantiation, the words before its declaration left out.
     pub instantiations: Vec<usize>,
     /// Ranges without code, in order: comments, directives, branches not read.
@@ -126,7 +129,7 @@ fn overwrite(bytes: &mut [u8], start: usize, end: usize) {
     }
 }
 
-fn without(tokens: &[Token], dropped: &[(usize, usize)]) -> Vec<Token> {
+pub(crate) fn without(tokens: &[Token], dropped: &[(usize, usize)]) -> Vec<Token> {
     let mut next = 0;
     let mut end = 0;
     let is_kept = |token: &&Token| {
@@ -154,6 +157,10 @@ impl<'a> Masker<'a> {
         match self.tokens[at].kind {
             TokenKind::Word => self.word(at),
             TokenKind::Punctuation => {
+                if self.is(at, "}") && self.contexts.leave_brace(at) {
+                    self.blank(at, at);
+                    return at + 1;
+                }
                 self.contexts.punctuation(self.source, &self.tokens, at);
                 self.punctuation(at)
             }

@@ -4,14 +4,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::defines::Define;
+use crate::expand::Defines;
 use crate::lexer::{Lexer, TokenKind};
 use crate::mask::BUILTINS;
+use crate::scopes::scope_of;
 use crate::{MacroAction, MacroTable};
 
 /// Definitions kept of one name; more of them say the same again.
 const DEFINITIONS: usize = 16;
 /// Macros inside macros that are followed.
 const DEPTH: usize = 6;
+/// Macros inside macros that may open a namespace.
+const SCOPE_DEPTH: usize = 3;
 
 /// Words of C++ that a macro of this name does not take from the language.
 const KEYWORDS: &[&str] = &[
@@ -146,13 +150,13 @@ const ATTRIBUTES: &[&str] = &[
 #[derive(Debug, Clone, Default)]
 pub struct TreeMacros {
     actions: HashMap<String, MacroAction>,
-    defines: HashMap<String, Vec<Define>>,
+    pub(crate) defines: Defines,
 }
 
 impl TreeMacros {
     /// Macros given by their definitions, in an order that the caller fixes.
     pub fn new(definitions: impl IntoIterator<Item = Define>) -> Self {
-        let mut defines: HashMap<String, Vec<Define>> = HashMap::new();
+        let mut defines: Defines = HashMap::new();
         for define in definitions.into_iter().filter(|define| !define.is_guard) {
             let named = defines.entry(define.name.clone()).or_default();
             let is_new =
@@ -220,7 +224,7 @@ impl TreeMacros {
 
 struct Inference<'a> {
     table: &'a MacroTable,
-    defines: &'a HashMap<String, Vec<Define>>,
+    defines: &'a Defines,
 }
 
 impl Inference<'_> {
@@ -230,7 +234,12 @@ impl Inference<'_> {
             return None;
         }
         let mut agreed: Option<MacroAction> = None;
-        for define in self.defines.get(name)? {
+        let defines = self.defines.get(name)?;
+        // A build without exceptions has something else in the place of each.
+        if let Some(word) = ["try", "catch"].into_iter().find(|word| stands_for(defines, word)) {
+            return (word.len() <= name.len()).then(|| MacroAction::Replace(word.to_owned()));
+        }
+        for define in defines {
             let action = self.meaning(define, depth)?;
             agreed = Some(match (agreed, action) {
                 (None, action) => action,
@@ -244,6 +253,19 @@ impl Inference<'_> {
                 }
                 (Some(MacroAction::Blank), MacroAction::Declaration)
                 | (Some(MacroAction::Declaration), MacroAction::Blank) => MacroAction::Declaration,
+                (Some(MacroAction::Replace(one)), MacroAction::Replace(other)) => {
+                    MacroAction::Replace(stricter_access(one, other)?)
+                }
+                // What is opened in one way here is opened in another there; the first is kept, as
+                // it is of what closes it.
+                (Some(before), after) if before.is_scope() || after.is_scope() => {
+                    match (before.is_scope(), after.is_scope()) {
+                        (true, true) => before,
+                        (true, false) if after.is_blank() => before,
+                        (false, true) if before.is_blank() => after,
+                        _ => return None,
+                    }
+                }
                 _ => return None,
             });
         }
@@ -256,6 +278,11 @@ impl Inference<'_> {
         let parameters = define.parameters.as_deref();
         if self.is_annotation(&words, parameters.unwrap_or(&[]), depth) {
             return Some(if parameters.is_some() { MacroAction::BlankCall } else { MacroAction::Blank });
+        }
+        if may_change_scope(&words, self.defines, SCOPE_DEPTH)
+            && let Some(action) = scope_of(define, self.defines)
+        {
+            return Some(action);
         }
         if let Some(parameters) = parameters {
             if let [only] = parameters
@@ -324,32 +351,50 @@ impl Inference<'_> {
                 let is_capture = matches!(captures.as_str(), "[=]" | "[&]" | "[=,this]" | "[=,*this]" | "[]");
                 (is_capture && self.is_annotation(&words[close + 1..], &[], depth)).then_some(captures)?
             }
-            _ if words.iter().all(|word| *word == "}") => "}".to_owned(),
-            _ => opened_namespace(words)?,
+            [word] if ACCESS.contains(word) => (*word).to_owned(),
+            _ => return None,
         };
         (text.len() <= define.name.len()).then_some(MacroAction::Replace(text))
     }
 }
 
-/// `namespace a { inline namespace b {` as one block: what closes it is one `}` too.
-fn opened_namespace(words: &[&str]) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut rest = words;
-    while !rest.is_empty() {
-        let is_inline = rest.first() == Some(&"inline");
-        rest = if is_inline { &rest[1..] } else { rest };
-        let [first, path @ ..] = rest else { return None };
-        let length = path.iter().position(|word| *word == "{").filter(|_| *first == "namespace")?;
-        if !path[..length].iter().all(|word| *word == ":" || is_name(word)) {
-            return None;
+/// Access of members, strictest first.
+const ACCESS: [&str; 3] = ["private", "protected", "public"];
+
+/// The stricter of two: what tests may see is not what the class says.
+fn stricter_access(one: String, other: String) -> Option<String> {
+    let both = ACCESS.contains(&one.as_str()) && ACCESS.contains(&other.as_str());
+    both.then(|| if other < one { other } else { one })
+}
+
+/// Whether some definition is this word alone, maybe with the one parameter in parentheses.
+fn stands_for(defines: &[Define], word: &str) -> bool {
+    defines.iter().any(|define| match define.parameters.as_deref() {
+        None => define.body == word,
+        Some([parameter]) => {
+            let parameter = if parameter == "..." { "__VA_ARGS__" } else { parameter.as_str() };
+            words(&define.body) == [word, "(", parameter, ")"]
         }
-        // An inline namespace does not show in the names of what it holds.
-        if !is_inline || names.is_empty() {
-            names.extend(path[..length].iter().filter(|word| **word != ":"));
-        }
-        rest = &path[length + 1..];
+        Some(_) => false,
+    })
+}
+
+/// Whether a body may open or close namespaces and do nothing else: a first look.
+fn may_change_scope(words: &[&str], defines: &Defines, depth: usize) -> bool {
+    let Some(first) = words.first().copied() else { return false };
+    match first {
+        "}" | "namespace" => true,
+        "inline" => words.get(1) == Some(&"namespace"),
+        "extern" => words.get(1).is_some_and(|word| word.starts_with('"')),
+        "_Pragma" | "__pragma" => words.contains(&"namespace"),
+        _ => defines.get(first).filter(|_| depth > 0).is_some_and(|inner| {
+            inner.iter().any(|define| {
+                let inner = self::words(&define.body);
+                let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
+                may_change_scope(&inner, defines, depth - 1)
+            })
+        }),
     }
-    (!names.is_empty()).then(|| format!("namespace {}{{", names.join("::")))
 }
 
 fn is_name(word: &str) -> bool {
@@ -464,15 +509,18 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_and_wrapped_types() {
-        let open = MacroAction::Replace("namespace a{".to_owned());
-        check(
-            "#define A_BEGIN_NAMESPACE namespace a { inline namespace v1 {\n",
-            "A_BEGIN_NAMESPACE",
-            Some(open),
-        );
-        let close = MacroAction::Replace("}".to_owned());
-        check("#define A_END_NAMESPACE }}\n", "A_END_NAMESPACE", Some(close));
+    fn words_that_depend_on_the_build_are_the_ones_that_say_most() {
+        let access =
+            "#if TESTED\n#define MAY_BE_PRIVATE public\n#else\n#define MAY_BE_PRIVATE private\n#endif\n";
+        check(access, "MAY_BE_PRIVATE", Some(MacroAction::Replace("private".to_owned())));
+        let exceptions = "#define LIB_TRY try\n#define LIB_TRY if (true)\n#define LIB_CATCH(x) if (false)\n\
+                          #define LIB_CATCH(x) catch (x)\n";
+        check(exceptions, "LIB_TRY", Some(MacroAction::Replace("try".to_owned())));
+        check(exceptions, "LIB_CATCH", Some(MacroAction::Replace("catch".to_owned())));
+    }
+
+    #[test]
+    fn wrapped_types_stay() {
         check("#define API(type) LIB_EXPORT type\n#define LIB_EXPORT\n", "API", Some(MacroAction::Unwrap));
         check("#define ID(...) __VA_ARGS__\n", "ID", Some(MacroAction::Unwrap));
         check("#define TWICE(x) x x\n", "TWICE", None);

@@ -22,11 +22,12 @@ impl<'a> Comments<'a> {
         while let Some(index) = last.checked_sub(1) {
             let (start, end) = self.ranges[index];
             let comment = &text[start..end];
-            let gap = &text[end..below];
-            let breaks = gap.matches('\n').count();
             let allowed = if found.is_empty() && is_doxygen(comment) { 2 } else { 1 };
-            if !gap.trim().is_empty() || breaks > allowed || is_trailing(comment) || !begins_line(text, start)
-            {
+            // From below: the comment may be a whole file away.
+            let gap = text[end..below].bytes().rev();
+            let is_near = gap.clone().all(|byte| byte.is_ascii_whitespace())
+                && gap.filter(|byte| *byte == b'\n').count() <= allowed;
+            if !is_near || is_trailing(comment) || !begins_line(text, start) {
                 break;
             }
             found.push((start, end));
@@ -43,6 +44,19 @@ impl<'a> Comments<'a> {
             .filter(|c| !c.is_empty())
             .collect();
         cleaned.join("\n")
+    }
+
+    /// Whether nothing but comments and blanks stands between two bytes.
+    pub(crate) fn is_blank_between(&self, text: &str, start: usize, end: usize) -> bool {
+        let first = self.ranges.partition_point(|(_, close)| *close <= start);
+        let mut at = start;
+        for (open, close) in self.ranges[first..].iter().take_while(|(open, _)| *open < end) {
+            if !text.get(at..*open).unwrap_or("").trim().is_empty() {
+                return false;
+            }
+            at = *close;
+        }
+        text.get(at.min(end)..end).unwrap_or("").trim().is_empty()
     }
 
     /// The comment after byte `at` on the same line (`int x;  ///< what x is`).

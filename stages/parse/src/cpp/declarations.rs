@@ -56,7 +56,9 @@ impl<'a> Extractor<'a> {
                 return;
             }
             if child.kind() == "access_specifier" {
-                let access = match self.text(child).trim_end_matches([':', ' ']) {
+                // As the grammar sees it: the word may be a macro.
+                let word = self.seen.get(child.byte_range()).unwrap_or("");
+                let access = match word.trim_end_matches(|c: char| !c.is_alphanumeric()) {
                     "private" => Access::Private,
                     "protected" => Access::Protected,
                     _ => Access::Public,
@@ -72,6 +74,9 @@ impl<'a> Extractor<'a> {
         let node = item.node;
         if self.tree.masked.instantiations.binary_search(&node.start_byte()).is_ok() {
             return self.instantiation(node, scope);
+        }
+        if let Some(opened) = self.opened_at(node) {
+            return self.opened_block(node, &opened, scope, depth);
         }
         match node.kind() {
             "expression_statement" | "declaration" | "field_declaration" if self.is_generator_call(node) => {
@@ -107,42 +112,6 @@ impl<'a> Extractor<'a> {
             }
             _ => {}
         }
-    }
-
-    fn namespace(&mut self, node: Node<'a>, scope: &Scope, depth: usize) {
-        let Some(body) = node.field(Field::Body) else { return };
-        let names: Vec<String> = node
-            .field(Field::Name)
-            .map(|name| {
-                self.text(name)
-                    .split("::")
-                    .map(|part| part.trim().trim_start_matches("inline ").trim().to_owned())
-                    .collect()
-            })
-            .unwrap_or_default();
-        let (outer, last) = match names.split_last() {
-            Some((last, outer)) => (scope.in_qualifier(outer, &[]), last.as_str()),
-            None => (scope.clone(), "(anonymous)"),
-        };
-        let mut entity =
-            self.entity(EntityKind::Namespace, last, (node.start_byte(), node.end_byte()), &outer);
-        entity.signature = self.seen_line(node.start_byte(), body.start_byte());
-        if entity.signature.starts_with("inline") {
-            entity.qualifiers.push("inline".to_owned());
-        }
-        let owner = self.rows.push(entity);
-        let inside = scope.in_namespace(&names, owner);
-        self.scopes.push((body.start_byte(), body.end_byte(), inside.clone()));
-        self.children(body, &inside, depth);
-    }
-
-    fn namespace_alias(&mut self, node: Node<'a>, scope: &Scope) {
-        let Some(name) = node.field(Field::Name) else { return };
-        let mut entity =
-            self.entity(EntityKind::Alias, self.text(name), (node.start_byte(), node.end_byte()), scope);
-        entity.signature =
-            self.seen_line(node.start_byte(), node.end_byte()).trim_end_matches(';').to_owned();
-        self.rows.push(entity);
     }
 
     fn template(&mut self, item: &Item<'a>, scope: &Scope, depth: usize) {
@@ -227,7 +196,8 @@ impl<'a> Extractor<'a> {
         let declarators = node.fields(Field::Declarator);
         let Some(first) = declarators.first().copied() else { return };
         for declarator in declarators {
-            let Some(declared) = self.declared(declarator) else { continue };
+            let declared = self.misread_conversion(node).or_else(|| self.declared(declarator));
+            let Some(declared) = declared else { continue };
             match declared.function {
                 Some(function) => self.function_declaration(item, scope, &declared, function),
                 None => self.variable(item, scope, first, declarator, &declared),

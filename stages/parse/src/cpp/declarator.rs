@@ -76,6 +76,20 @@ impl<'a> Extractor<'a> {
         Some(Declared { qualifier, name, node, function, value, is_conversion })
     }
 
+    /// `A<T>::operator B() const`: to the grammar a function `B` that gives back an
+    /// `A<T>::operator`.
+    pub(crate) fn misread_conversion<'t>(&self, declaration: Node<'t>) -> Option<Declared<'t>> {
+        let node = declaration.field(Field::Type).filter(|node| node.kind() == "qualified_identifier")?;
+        let (qualifier, last) = self.qualified(node);
+        if self.text(last) != "operator" {
+            return None;
+        }
+        let function = self.declared(declaration.field(Field::Declarator)?)?.function?;
+        let list = function.field(Field::Parameters)?;
+        let name = crate::names::one_line(self.source.slice(last.start_byte(), list.start_byte()));
+        Some(Declared { qualifier, name, node, function: Some(function), value: None, is_conversion: true })
+    }
+
     /// Splits `a::B<T>::c` into its qualifier and the node of its last name.
     pub(crate) fn qualified<'t>(&self, node: Node<'t>) -> (Vec<Component>, Node<'t>) {
         let mut qualifier = Vec::new();

@@ -21,6 +21,7 @@ impl<'a> Extractor<'a> {
             return;
         }
         let declared = node.field(Field::Declarator).and_then(|declarator| self.declared(declarator));
+        let declared = self.misread_conversion(node).or(declared);
         let function = declared.as_ref().and_then(|declared| declared.function);
         let (Some(declared), Some(function)) = (declared, function) else {
             // A macro call with a block (`FOREACH(x) { ... }`), or a class the grammar misread.
@@ -93,11 +94,9 @@ impl<'a> Extractor<'a> {
         entity.return_type = self.return_type(item, declared, function);
         if let Some(list) = parameter_list(function) {
             // As written, but without conditionals and the branches not read here.
-            let written = self.text(list);
-            let is_conditional = written.contains('#');
-            entity.parameters = inner_text(match is_conditional {
-                true => self.clean_slice(list.start_byte(), list.end_byte()),
-                false => written,
+            entity.parameters = inner_text(match self.is_kept_as_written(list) {
+                true => self.text(list),
+                false => self.clean_slice(list.start_byte(), list.end_byte()),
             });
             let parameters = self.parameters(list);
             entity.parameter_names = parameters.names;
@@ -149,6 +148,14 @@ impl<'a> Extractor<'a> {
             .iter()
             .find(|child| stops.contains(&child.kind()))
             .map_or(item.node.end_byte(), |child| child.start_byte());
+        // The parameters as they are kept beside the signature, macros among them included.
+        let list = declared.function.and_then(parameter_list).filter(|list| self.is_kept_as_written(*list));
+        if let (Some(list), true) = (list, scope.specialisation().is_none()) {
+            let head = self.clean_slice(item.start, list.start_byte());
+            let tail = self.clean_slice(list.end_byte(), end);
+            let text = one_line(&format!("{head}{}{tail}", self.text(list)));
+            return text.trim_end_matches([';', ' ']).to_owned();
+        }
         match scope.specialisation().filter(|_| declared.qualifier.is_empty()) {
             Some(class) => {
                 let at = declared.node.start_byte();
@@ -159,6 +166,10 @@ impl<'a> Extractor<'a> {
             }
             None => self.head(item, end),
         }
+    }
+
+    fn is_kept_as_written(&self, list: Node<'_>) -> bool {
+        !self.text(list).contains('#')
     }
 
     fn return_type(&self, item: &Item<'a>, declared: &Declared<'a>, function: Node<'a>) -> String {

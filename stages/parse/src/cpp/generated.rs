@@ -1,9 +1,8 @@
-//! Functions and classes that exist only as calls to a macro of the same file.
+//! Functions, classes and members that exist only as calls to a macro of the tree.
 //!
 //! `DefineSum(Sum, sum)` at namespace level gives a member `Field::sum` that no search for
-//! `Field::sum` would find. The call is expanded and read like any other code; what it declares is
-//! placed where the call stands. Members of generated classes are left out: they would all have
-//! the text of the one call.
+//! `Field::sum` would find. The call is expanded and read like any other code, calls of other macros
+//! in it included; everything it declares is placed where the call stands.
 
 use almanac_language::{Classification, CppSource, Grammar};
 use almanac_tables::{Entity, EntityKind, Language};
@@ -15,8 +14,26 @@ use crate::cpp::macros::call_parts;
 use crate::cpp::scope::Scope;
 use crate::rows::{Rows, Source};
 
-/// Calls expanded in one file; a table of thousands of entries is data.
-const EXPANDED: usize = 500;
+/// Calls expanded in one file, those inside others included; a table of thousands of entries is data.
+const EXPANDED: usize = 1000;
+/// Calls inside calls that are expanded.
+const DEPTH: usize = 6;
+
+/// How far calls are expanded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expansion {
+    /// First byte of the call in the file; `None` outside expansions.
+    pub(crate) call: Option<usize>,
+    depth: usize,
+    /// Calls that may still be expanded.
+    left: usize,
+}
+
+impl Default for Expansion {
+    fn default() -> Self {
+        Self { call: None, depth: 0, left: EXPANDED }
+    }
+}
 
 impl Extractor<'_> {
     /// Reads what the macro calls found by the mask declare.
@@ -24,12 +41,16 @@ impl Extractor<'_> {
         let mut calls = std::mem::take(&mut self.generated);
         calls.sort_unstable();
         calls.dedup();
-        for (start, end) in calls.into_iter().take(EXPANDED) {
+        for (start, end) in calls {
+            if self.expansion.left == 0 || self.watch.check().is_err() {
+                return;
+            }
             let Some((name, arguments)) = call_parts(self.source.slice(start, end)) else { continue };
             let definitions = self.definitions(name, start);
             let Some(code) = definitions.into_iter().find_map(|define| define.expand(arguments)) else {
                 continue;
             };
+            let code = self.code.macros().with_pasted_names(&code);
             let scope = self.scope_at(start);
             self.read_expansion(&code, name, (start, end), scope);
         }
@@ -60,8 +81,7 @@ impl Extractor<'_> {
             .iter()
             .filter(|(start, end, _)| (*start..*end).contains(&at))
             .min_by_key(|(start, end, _)| end - start)
-            .map(|(_, _, scope)| scope.clone())
-            .unwrap_or_default()
+            .map_or_else(|| self.top.clone(), |(_, _, scope)| scope.clone())
     }
 
     fn read_expansion(&mut self, code: &str, name: &str, range: (usize, usize), scope: Scope) {
@@ -70,40 +90,36 @@ impl Extractor<'_> {
         let source = Source::new(self.source.path, code, class, self.source.role);
         let code = CppSource::new(code, self.code.macros());
         let Ok(tree) = code.parse(Grammar::Cpp, 0, self.watch) else { return };
-        let mut inner = Extractor::new(&source, &code, &tree, &[], self.watch);
+        let mut inner = Extractor::new(&source, &code, &tree, self.defines, self.watch);
         inner.known.classes.extend(self.known.classes.iter().cloned());
         inner.known.namespaces.extend(self.known.namespaces.iter().cloned());
+        inner.expansion = Expansion {
+            call: Some(self.expansion.call.unwrap_or(range.0)),
+            depth: self.expansion.depth + 1,
+            left: self.expansion.left - 1,
+        };
         let mut scope = scope;
         scope.owner = None;
         inner.run(scope);
+        if inner.expansion.depth < DEPTH {
+            inner.expand_generated();
+        }
+        self.expansion.left = inner.expansion.left;
         let Rows { entities, references, locals: _ } = inner.rows;
         let mut placed = Vec::with_capacity(entities.len());
-        for entity in &entities {
-            let generated = || Entity { generated_by: name.to_owned(), ..entity.clone() };
-            placed.push(self.is_outermost(entity, &entities).then(|| self.place(generated(), range)));
+        for entity in entities {
+            let is_kept = entity.kind != EntityKind::Namespace;
+            let generated = Entity { generated_by: name.to_owned(), ..entity };
+            placed.push(is_kept.then(|| self.place(generated, range)));
         }
         for (owner, mut reference) in references {
-            // Only what a kept callable asks for: the rest would hang on the namespace.
+            // The rest would hang on the namespace.
             if let Some(Some(owner)) = owner.map(|owner| placed[owner]) {
                 reference.start_byte = range.0 as u64;
                 reference.line = self.source.lines.line(range.0);
                 self.rows.refer(Some(owner), reference);
             }
         }
-    }
-
-    fn is_outermost(&self, entity: &Entity, all: &[Entity]) -> bool {
-        // A specialisation of a trait says nothing that the call does not.
-        let own = entity.signature.split(" : ").next().unwrap_or("");
-        let is_trait = entity.kind.is_record() && own.contains(&format!("{}<", entity.name));
-        let kept = entity.kind.is_callable() || (entity.kind.is_record() && !is_trait);
-        let inside = |outer: &&Entity| {
-            outer.start_byte <= entity.start_byte
-                && outer.end_byte >= entity.end_byte
-                && (outer.start_byte, outer.end_byte) != (entity.start_byte, entity.end_byte)
-                && outer.kind != EntityKind::Namespace
-        };
-        kept && !all.iter().any(|outer| inside(&outer))
     }
 
     /// Gives a generated entity the place of its macro call.

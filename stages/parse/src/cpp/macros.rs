@@ -60,6 +60,8 @@ impl Extractor<'_> {
     /// Definitions of a macro: the last one before byte `before`, others of this file, others of the tree.
     pub(crate) fn definitions(&self, name: &str, before: usize) -> Vec<&Define> {
         let own = || self.defines.iter().filter(|define| define.name == name);
+        // Inside an expansion, what counts is where its call stands.
+        let before = self.expansion.call.unwrap_or(before);
         let last = own().rfind(|define| define.start < before);
         let mut found: Vec<&Define> = last.into_iter().chain(own()).collect();
         found.extend(self.code.macros().defines(name));

@@ -1,11 +1,13 @@
-use std::time::Duration;
+use std::borrow::Cow;
 
-use almanac_language::{Classification, Limits, defines};
+use almanac_language::{Classification, Limits, TreeMacros};
 use almanac_tables::{ArtifactRole, Local, Reference};
 
 use super::*;
 
 mod declarations;
+mod generated;
+mod namespaces;
 
 /// Rows of a snippet.
 struct Read {
@@ -15,10 +17,17 @@ struct Read {
 }
 
 fn read_as(path: &str, text: &str) -> Read {
+    read_among(&[], path, text)
+}
+
+/// Reads a snippet as a file of a tree.
+fn read_among(others: &[(&str, &str)], path: &str, text: &str) -> Read {
     let source = Source::new(path, text, Classification::of(path), ArtifactRole::Library);
     let mut rows = Rows::default();
-    let macros = TreeMacros::new(defines(text));
-    read(&source, &macros, &crate::tests::watch(), &mut rows).expect("tree");
+    let mut files = others.to_vec();
+    files.push((path, text));
+    let surroundings = Surroundings::of(&files, |file| file.0, |file| Some(Cow::Borrowed(file.1)));
+    read(&source, &surroundings, &crate::tests::watch(), &mut rows).expect("tree");
     let locals = rows.take_locals();
     let (entities, references) = rows.finish();
     Read { entities, references, locals }
@@ -390,42 +399,6 @@ fn tests_are_entities_with_their_suite() {
 }
 
 #[test]
-fn members_generated_by_a_macro_of_the_file_are_found_where_it_is_called() {
-    let text = "\
-namespace ippl {
-#define DefineReduction(fun, name, op)          \\
-    template <typename T>                       \\
-    T BareField<T>::name(int nghost) const {    \\
-        return reduce(nghost, op);              \\
-    }
-    DefineReduction(Sum, sum, a += b)
-    DefineReduction(Max, max, std::max(a, b));
-#define TRAIT(T) template <> struct is_fine<T> {};
-    TRAIT(unsigned long);
-#define NODE(N) template <typename E> struct N : Base<N<E>> { E e; };
-    NODE(Minus)
-}
-";
-    let read = read_header(text);
-    assert_eq!(
-        read.outline(),
-        [
-            "namespace ippl 1-13",
-            "macro DefineReduction 2-6",
-            "method_definition ippl::BareField::sum 7-7",
-            "method_definition ippl::BareField::max 8-8",
-            "macro TRAIT 9-9",
-            "macro NODE 11-11",
-            "struct ippl::Minus 12-12",
-        ]
-    );
-    let sum = read.named("ippl::BareField::sum");
-    assert_eq!(sum.slice(text), "DefineReduction(Sum, sum, a += b)");
-    assert_eq!(sum.signature, "template <typename T> T BareField<T>::sum(int nghost) const");
-    assert_eq!(read.asked("call")[0], "call sum: reduce(nghost, operator+=(a, b))");
-}
-
-#[test]
 fn friends_local_classes_and_c_types_have_their_place() {
     let read = read_header(
         "\
@@ -500,9 +473,9 @@ fn a_walk_ends_with_its_time() {
     let macros = TreeMacros::default();
     let code = CppSource::new(&text, &macros);
     let tree = code.parse(Grammar::Cpp, 0, &crate::tests::watch()).expect("tree");
-    let late = Watch::start(Limits { time: Duration::ZERO, nesting: 1000 }, &crate::tests::CALM);
+    let late = Watch::start(Limits { steps: 0, nesting: 1000 }, &crate::tests::CALM);
     let mut extractor = Extractor::new(&source, &code, &tree, &[], &late);
     extractor.run(Scope::default());
     assert!(extractor.rows.entities.is_empty());
-    assert_eq!(late.check(), Err(Stop::Time(Duration::ZERO)));
+    assert_eq!(late.check(), Err(Stop::Steps(0)));
 }

@@ -19,10 +19,20 @@ pub(super) enum Context {
     Body,
 }
 
+/// A brace that the grammar sees.
+#[derive(Debug)]
+struct Brace {
+    context: Context,
+    /// Parentheses open around it.
+    parens: usize,
+    /// Braces that close it: more than one where a macro opens several namespaces.
+    closes: usize,
+}
+
 /// The braces open at a token.
 #[derive(Debug, Default)]
 pub(super) struct Contexts {
-    open: Vec<(Context, usize)>,
+    open: Vec<Brace>,
     /// Parentheses open since the last brace.
     parens: usize,
     /// First token of the declaration or statement being read, template head left out.
@@ -34,7 +44,7 @@ pub(super) struct Contexts {
 impl Contexts {
     /// Innermost context.
     pub(super) fn now(&self) -> Context {
-        self.open.last().map_or(Context::Namespace, |(context, _)| *context)
+        self.open.last().map_or(Context::Namespace, |brace| brace.context)
     }
 
     /// Whether declarations stand here, outside parentheses.
@@ -78,13 +88,33 @@ impl Contexts {
         self.start = at;
     }
 
-    /// Enters or leaves a namespace that a macro opens or closes.
-    pub(super) fn namespace_macro(&mut self, text: &str, at: usize) {
-        if text == "}" {
-            self.close(at);
-        } else if text.ends_with('{') {
-            self.push(Context::Namespace, at);
+    /// Enters namespaces that the macro ending at this token opens with one brace for the grammar.
+    pub(super) fn open_namespaces(&mut self, count: usize, at: usize) {
+        self.push(Context::Namespace, at);
+        if let Some(brace) = self.open.last_mut() {
+            brace.closes = count;
         }
+    }
+
+    /// Leaves what a macro ending at this token closes; gives the braces the grammar must see.
+    pub(super) fn close_namespaces(&mut self, count: usize, at: usize) -> usize {
+        let mut seen = 0;
+        for _ in 0..count {
+            if !self.leave_brace(at) && !self.open.is_empty() {
+                self.close(at);
+                seen += 1;
+            }
+        }
+        self.begin(at + 1);
+        seen
+    }
+
+    /// Whether the brace that closes here is one of several that stand for one.
+    pub(super) fn leave_brace(&mut self, at: usize) -> bool {
+        let Some(brace) = self.open.last_mut().filter(|brace| brace.closes > 1) else { return false };
+        brace.closes -= 1;
+        self.begin(at + 1);
+        true
     }
 
     pub(super) fn punctuation(&mut self, source: &[u8], tokens: &[Token], at: usize) {
@@ -104,13 +134,13 @@ impl Contexts {
     }
 
     fn push(&mut self, context: Context, at: usize) {
-        self.open.push((context, self.parens));
+        self.open.push(Brace { context, parens: self.parens, closes: 1 });
         self.parens = 0;
         self.begin(at + 1);
     }
 
     fn close(&mut self, at: usize) {
-        self.parens = self.open.pop().map_or(0, |(_, parens)| parens);
+        self.parens = self.open.pop().map_or(0, |brace| brace.parens);
         self.begin(at + 1);
     }
 

@@ -49,6 +49,7 @@ impl Masker<'_> {
             Some(MacroAction::Declaration) => return self.declaration(at),
             Some(MacroAction::Unwrap) => return self.unwrap(at),
             Some(MacroAction::Replace(text)) => return self.replace(at, text),
+            Some(action) => return self.scope_macro(at, action),
             None if !self.learned.is_empty() && self.learned.contains(name) => return self.blank_call(at),
             None => return self.plain_word(at, name),
         }
@@ -252,13 +253,17 @@ impl Masker<'_> {
     fn is_body(&self, at: usize, last: usize) -> bool {
         let after = matches!(self.previous(at), b")" | b"const" | b"noexcept" | b"override");
         let has_body = |define: &crate::Define| define.body.contains("return") && define.body.contains('{');
-        after && self.ends_without_semicolon(last) && self.macros.defines(self.text(at)).iter().any(has_body)
+        let ends = self.ends_without_semicolon(last) || self.is(last + 1, ";");
+        after && ends && self.macros.defines(self.text(at)).iter().any(has_body)
     }
 
     fn body(&mut self, at: usize, last: usize) -> usize {
         const OPEN: &str = "{return ";
         let (start, open) = (self.tokens[at].start, self.tokens[at + 1].start);
         let close = self.tokens[last].end;
+        if self.is(last + 1, ";") {
+            return self.body_with_semicolon(at, last);
+        }
         let next = self.tokens.get(last + 1).map_or(self.source.len(), |token| token.start);
         let free = |byte: &u8| *byte == b' ' || *byte == b'\t';
         let room: Vec<usize> = (close..next).filter(|at| free(&self.source[*at])).take(2).collect();
@@ -279,6 +284,25 @@ impl Masker<'_> {
         }
         self.contexts.begin(last + 1);
         last + 1
+    }
+
+    /// `auto f(int a) RETURNS(g(a));`, where the macro leaves something for a `;` to end.
+    fn body_with_semicolon(&mut self, at: usize, last: usize) -> usize {
+        const OPEN: &str = "{return ";
+        let (start, inside) = (self.tokens[at].start, self.tokens[at + 1].end);
+        if inside - start < OPEN.len() || self.source[start..inside].contains(&b'\n') {
+            self.blank(at, last);
+            return last + 1;
+        }
+        self.put(start, inside, OPEN);
+        self.out.bytes[self.tokens[last].start] = b';';
+        self.out.bytes[self.tokens[last + 1].start] = b'}';
+        let mut inner = at + 2;
+        while inner < last {
+            inner = self.visit(inner).max(inner + 1);
+        }
+        self.contexts.begin(last + 2);
+        last + 2
     }
 
     /// `WRAP(type)`: only what is in the parentheses is left.
@@ -311,7 +335,10 @@ impl Masker<'_> {
         }
         let token = self.tokens[at];
         self.put(token.start, token.end, text);
-        self.contexts.namespace_macro(text, at);
+        if matches!(text, "private" | "protected" | "public") && self.is(at + 1, ":") {
+            self.contexts.begin(at + 2);
+            return at + 2;
+        }
         at + 1
     }
 
@@ -376,7 +403,16 @@ impl Masker<'_> {
                 return open;
             }
         }
-        self.type_head(at + 1 + usize::from(named))
+        let name = at + 1 + usize::from(named);
+        // `enum Kind UNDERLYING(unsigned char) {`
+        if self.is_word(name) && self.is_word(name + 1) && self.is(name + 2, "(") {
+            let last = self.call_end(name + 1);
+            if self.is(last + 1, "{") {
+                self.annotate(name + 1, last);
+                return last + 1;
+            }
+        }
+        self.type_head(name)
     }
 
     /// After `class`, `struct`, `union` or `enum`: a macro before the type's own name.

@@ -4,7 +4,8 @@ use crate::defines;
 /// Macros as a tree defines them.
 const DEFINES: &str = "#define DefineSum(a, b) T F<T>::a() { return b; }\n#define CheckThat(x) if (!(x)) stop()\n\
 #define ON_HOST(code) code\n#define LIB_TYPE(t) LIB_API t\n#define LIB_API\n#define LIB_BEGIN_NAMESPACE namespace lib {\n\
-#define LIB_END_NAMESPACE }\n#define LIB_RETURNS(...) noexcept { return __VA_ARGS__; }\n";
+#define LIB_END_NAMESPACE }\n#define LIB_ACCESS private\n#define LIB_TRY try\n#define LIB_CATCH(x) catch (x)\n#define NS_TWO namespace a { inline namespace b {\n#define NS_END }\n#define NS(name) namespace name {\n\
+#define LIB_RETURNS(...) noexcept { return __VA_ARGS__; }\n";
 
 fn masked_round(source: &str, round: usize) -> Masked {
     let learned = BTreeSet::from(["LEARNED".to_owned()]);
@@ -47,18 +48,36 @@ fn annotations_go_and_lambdas_become_lambdas() {
     check("[=] AMREX_GPU_DEVICE (int i) noexcept {}", "[=] (int i) noexcept {}");
     check("__global__ void __launch_bounds__(256, 2) k(int* p) {}", "void k(int* p) {}");
     check("LEARNED(a, b) void f();", "void f();");
-    check("DEAL_II_NAMESPACE_OPEN int x; DEAL_II_NAMESPACE_CLOSE", "namespace dealii { int x; }");
+    check("DEAL_II_NAMESPACE_OPEN int x; DEAL_II_NAMESPACE_CLOSE", "namespace{ int x; }");
     check("{ forAll(cells, i) { f(i); } }", "{ while (cells, i) { f(i); } }");
     check("bool forAll(P p) { return x.forAll(p); }", "bool forAll(P p) { return x.forAll(p); }");
 }
 
 #[test]
 fn macros_of_the_tree_mean_what_their_bodies_say() {
-    check("LIB_BEGIN_NAMESPACE int x; LIB_END_NAMESPACE", "namespace lib{ int x; }");
+    check("LIB_BEGIN_NAMESPACE int x; LIB_END_NAMESPACE", "namespace{ int x; }");
     check("LIB_TYPE(int) f();", "int f();");
     check("void f() { ON_HOST((g(1); h();)) }", "void f() { g(1); h(); }");
     check("LIB_API int f();", "int f();");
+    check("auto f(int a) LIB_RETURNS(g(a)); int b;", "auto f(int a) {return g(a);} int b;");
+    check("enum K LIB_UNDER(unsigned char) { A };", "enum K { A };");
+    check("class A { LIB_ACCESS: int a; };", "class A { private : int a; };");
+    check("void f() { LIB_TRY { g(); } LIB_CATCH(...) { } }", "void f() { try { g(); } catch (...) { } }");
     check("auto f(int a) LIB_RETURNS(g(a))\n\n  int b;", "auto f(int a) {return (g(a)) ;}int b;");
+}
+
+#[test]
+fn macros_open_and_close_as_many_braces_as_they_have() {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let two = [Opened::Namespace(names(&["a"])), Opened::Inline(names(&["b"]))].to_vec();
+    // One block for both namespaces; the brace that closes the inner one is not seen.
+    check("NS_TWO int x; NS_END } int y;", "{ int x; } int y;");
+    check("NS_TWO int x; } NS_END int y;", "{ int x; } int y;");
+    check("NS(lib_core) struct S { NS_TWO; }; NS_END", "namespace{ struct S { NS_TWO; }; }");
+    assert_eq!(masked("int y; NS_TWO").opened, [(7, two)]);
+    assert_eq!(masked("NS(lib)").opened, [(0, vec![Opened::Namespace(names(&["lib"]))])]);
+    // Nothing is open: nothing is closed.
+    check("NS_END int y;", "int y;");
 }
 
 #[test]

@@ -349,3 +349,45 @@ class A : public IN_PLACE_BASE(double) {
     assert_eq!(read.named("A").bases, ["detail::Buffer<double>"]);
     assert!(read.named("A::size_").generated_by.is_empty());
 }
+
+#[test]
+fn conversions_outside_their_class_keep_their_name() {
+    let read = read_header(
+        "\
+template <class T> struct All { template <class S, typename> operator All<S>() const; operator bool() const; };
+template <class T>
+template <class S, typename>
+inline All<T>::operator All<S>() const noexcept { return {}; }
+template <class T> All<T>::operator bool() const { return true; }
+",
+    );
+    let defined: Vec<&Entity> = read.entities.iter().filter(|one| one.is_definition).skip(1).collect();
+    let names: Vec<&str> = defined.iter().map(|one| one.qualified_name.as_str()).collect();
+    assert_eq!(names, ["All::operator All<S>", "All::operator bool"]);
+    assert_eq!(
+        defined[0].signature,
+        "template <class T> template <class S, typename> inline All<T>::operator All<S>() const noexcept"
+    );
+    assert_eq!((defined[0].return_type.as_str(), defined[0].class_name.as_str()), ("All<S>", "All"));
+}
+
+#[test]
+fn macros_in_a_parameter_list_stay_in_the_signature() {
+    let read = read_header(
+        "#define SINK(x) x\nstruct V { template <class... A> int at(A... SINK(a)) const { return 1; } };\n",
+    );
+    let at = read.named("V::at");
+    assert_eq!(at.parameters, "A... SINK(a)");
+    assert_eq!(at.signature, "template <class... A> int at(A... SINK(a)) const");
+}
+
+#[test]
+fn comments_may_stand_between_annotations_and_what_they_annotate() {
+    let read = read_header(
+        "struct S {\n  KOKKOS_INLINE_FUNCTION\n  /* constexpr */\n  // some day\n  int f() { return 1; }\n  int n;\n};\n",
+    );
+    let f = read.named("S::f");
+    assert_eq!((f.start_line, f.end_line), (2, 5));
+    assert_eq!(f.attributes, ["KOKKOS_INLINE_FUNCTION"]);
+    assert_eq!(read.named("S::n").start_line, 6);
+}
