@@ -106,6 +106,8 @@ pub(crate) fn compare(truth: &Truth, found: &Found) -> Comparison {
 struct Macros {
     /// Function to identifiers of macros.
     expanded_by: BTreeMap<usize, BTreeSet<String>>,
+    /// Identifier of a macro to those of the macros in its body.
+    expanded_in: HashMap<String, BTreeSet<String>>,
     /// Identifier of a macro to functions.
     called_by: HashMap<String, BTreeSet<usize>>,
 }
@@ -120,23 +122,35 @@ impl Macros {
         callers: &[usize],
         targets: &[usize],
     ) -> bool {
+        let is_macro = caller.is_some_and(|caller| caller.kind == EntityKind::Macro);
         if target.kind == EntityKind::Macro {
+            if is_macro {
+                self.expanded_in.entry(edge.source.clone()).or_default().insert(edge.target.clone());
+            }
             for caller in callers {
                 self.expanded_by.entry(*caller).or_default().insert(edge.target.clone());
             }
             return true;
         }
-        if caller.is_some_and(|caller| caller.kind == EntityKind::Macro) {
+        if is_macro {
             self.called_by.entry(edge.source.clone()).or_default().extend(targets);
             return true;
         }
         edge.kind == EdgeKind::Expands
     }
 
-    /// Whether a macro leads from a function to another.
+    /// Whether macros lead from a function to another.
     fn lead(&self, caller: usize, callee: usize) -> bool {
-        let expanded = self.expanded_by.get(&caller).into_iter().flatten();
-        expanded.filter_map(|name| self.called_by.get(name)).any(|called| called.contains(&callee))
+        let mut open: Vec<&String> = self.expanded_by.get(&caller).into_iter().flatten().collect();
+        let mut seen: BTreeSet<&String> = open.iter().copied().collect();
+        while let Some(name) = open.pop() {
+            if self.called_by.get(name).is_some_and(|called| called.contains(&callee)) {
+                return true;
+            }
+            let inner = self.expanded_in.get(name).into_iter().flatten();
+            open.extend(inner.filter(|inner| seen.insert(inner)));
+        }
+        false
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod members;
 
-use almanac_tables::{EntityKind, Reference as Row, ReferenceKind, Resolution};
+use almanac_tables::{Reference as Row, ReferenceKind, Resolution};
 
 use crate::classes::ClassId;
 use crate::edges::confidence_of;
@@ -11,6 +11,7 @@ use crate::instances::{Arguments, Instance};
 use crate::lookup::{Lookup, Place};
 use crate::overloads::{Callee, Given};
 use crate::scopes::{Entry, GLOBAL, ScopeId};
+use crate::strangers::Stranger;
 use crate::syntax::{Expression, PathText, Reference};
 use crate::tree::Family;
 use crate::types::{Base, POINTERS, Ty};
@@ -73,24 +74,28 @@ impl<'a> Lookup<'a> {
             return self.build_call(reference, file);
         }
         let entity = self.tree.entity(&reference.entity_id);
-        let place = self.place_in(file, entity, reference.start_byte);
+        self.resolve_at(reference, &self.place_in(file, entity, reference.start_byte))
+    }
+
+    /// Resolves a reference as if it were written at `place`.
+    pub(crate) fn resolve_at(&self, reference: &Row, place: &Place<'a>) -> Answer<'a> {
         let list = Expression::read_list(&reference.argument_list);
         let count = Some(reference.arguments as usize);
         let list = if list.len() == reference.arguments as usize { list } else { Vec::new() };
-        let given = Given::new(count, &list, &place, 0);
+        let given = Given::new(count, &list, place, 0);
         if reference.kind == ReferenceKind::Construct {
-            return self.construction(reference, &given, &place);
+            return self.construction(reference, &given, place);
         }
         if is_operator(reference) {
             return self.call_operator(&reference.written, &given);
         }
         match reference.receiver.as_str() {
-            "" => self.plain_call(reference, &given, &place),
-            receiver => self.call_on(reference, receiver, &given, &place),
+            "" => self.plain_call(reference, &given, place),
+            receiver => self.call_on(reference, receiver, &given, place),
         }
     }
 
-    fn plain_call(&self, reference: &'a Row, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
+    fn plain_call(&self, reference: &Row, given: &Given<'_, 'a>, place: &Place<'a>) -> Answer<'a> {
         let written = if reference.written.is_empty() { &reference.name } else { &reference.written };
         let Expression::Name(path) = Expression::read(written) else { return Answer::Unresolved };
         self.call_name(&path, given, place)
@@ -98,8 +103,8 @@ impl<'a> Lookup<'a> {
 
     fn call_on(
         &self,
-        reference: &'a Row,
-        receiver: &'a str,
+        reference: &Row,
+        receiver: &str,
         given: &Given<'_, 'a>,
         place: &Place<'a>,
     ) -> Answer<'a> {
@@ -152,12 +157,12 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    fn is_external_class(&self, class: ClassId) -> bool {
+    pub(crate) fn is_external_class(&self, class: ClassId) -> bool {
         self.classes.with_bases(class).iter().any(|&one| self.classes.get(one).has_external_base)
     }
 
     /// Whether a class or one of its bases has a base that is not known.
-    fn is_open_class(&self, class: ClassId) -> bool {
+    pub(crate) fn is_open_class(&self, class: ClassId) -> bool {
         self.classes.with_bases(class).iter().any(|&one| self.classes.get(one).has_open_base)
     }
 
@@ -181,7 +186,21 @@ impl<'a> Lookup<'a> {
         };
         let mut words = of_type.to_owned();
         expression.words(&mut words);
-        self.member_by_name(path.name(), given.count, place.file, &words)
+        let object = Stranger {
+            words: &words,
+            demands: self.code.demands.on(place.entity, expression),
+            among: self.selves(object, place),
+        };
+        self.member_by_name(path.name(), given.count, place.file, &object)
+    }
+
+    /// Classes one of which an object is whose type is the template parameter of the class around that
+    /// stands for the class that derives from it.
+    fn selves(&self, object: &Ty, place: &Place<'a>) -> Option<&'a [ClassId]> {
+        let Base::Parameter(name) = &object.base else { return None };
+        let class = self.classes.enclosing(self.tree, place.entity?)?;
+        let heirs = self.classes.heirs(class);
+        (self.classes.is_self(self.tree, class, name) && !heirs.is_empty()).then_some(heirs)
     }
 
     /// Targets of a function, class or object named without a receiver.
@@ -230,7 +249,8 @@ impl<'a> Lookup<'a> {
                 let answer = self.member_of_class(instance, path.name(), given, None, &explicit);
                 match answer {
                     Answer::Unresolved if self.is_open_class(instance.class) => {
-                        self.member_by_name(path.name(), given.count, place.file, &names)
+                        let object = Stranger { words: &names, ..Stranger::default() };
+                        self.member_by_name(path.name(), given.count, place.file, &object)
                     }
                     other => other,
                 }
@@ -239,7 +259,9 @@ impl<'a> Lookup<'a> {
             Base::Builtin(_) | Base::Enum(_) => Answer::Unresolved,
             _ if self.is_external_name(first, true) => Answer::External,
             _ if self.is_template_parameter(first, place) => {
-                self.member_by_name(path.name(), given.count, place.file, &names)
+                let among = if holder.parts.len() == 1 { self.selves(&ty, place) } else { None };
+                let object = Stranger { words: &names, among, ..Stranger::default() };
+                self.member_by_name(path.name(), given.count, place.file, &object)
             }
             _ => self.ending_with(path, given, place, &explicit),
         }
@@ -337,25 +359,6 @@ impl<'a> Lookup<'a> {
             return Answer::External;
         }
         self.elsewhere(path, given, place, explicit)
-    }
-
-    /// A macro the file sees.
-    pub(crate) fn macro_named(&self, name: &str, place: &Place<'a>) -> Option<Answer<'a>> {
-        let group = self.names.macros.get(name)?;
-        let mut visits = 0;
-        let mut visible: Vec<usize> =
-            match group.all().iter().find(|&&at| self.tree.facts[at].file == place.file) {
-                Some(&at) => vec![at],
-                None => {
-                    let meant = group.meant(self.sight(), place.file, &mut visits);
-                    meant.into_iter().filter(|&at| self.sight().is_visible(at, place.file)).collect()
-                }
-            };
-        self.visited(visits);
-        // A file that defines a macro twice does so in two branches of a conditional.
-        visible.dedup_by_key(|at| self.tree.facts[*at].file);
-        let callees: Vec<Callee<'a>> = visible.into_iter().map(|at| Callee { at, bindings: None }).collect();
-        (!callees.is_empty()).then(|| Answer::found(callees, Resolution::Exact))
     }
 
     /// A named lambda of the functions around.
@@ -579,11 +582,6 @@ impl<'a> Lookup<'a> {
             false => Resolution::Name,
         };
         Answer::found(meant.into_iter().map(|at| Callee { at, bindings: None }).collect(), resolution)
-    }
-
-    /// Whether an entity is a macro.
-    pub(crate) fn is_macro(&self, at: usize) -> bool {
-        self.tree.entities[at].kind == EntityKind::Macro
     }
 }
 

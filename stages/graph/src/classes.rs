@@ -1,6 +1,6 @@
 //! Classes as one unit each: primary definition, specialisations, members from every file, bases.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use almanac_tables::{EntityKind, SourceType};
@@ -8,7 +8,7 @@ use almanac_tables::{EntityKind, SourceType};
 use crate::definitions::Symbols;
 use crate::names::{matching, tokens};
 use crate::reach::Reach;
-use crate::syntax::TypeText;
+use crate::syntax::{TypeText, Written};
 use crate::tree::{Family, Tree};
 use crate::types::Ty;
 
@@ -32,6 +32,10 @@ pub(crate) struct Class<'a> {
     pub(crate) bases: Vec<BaseLink<'a>>,
     /// The class and its bases, those of bases included, nearest first.
     lineage: Vec<ClassId>,
+    /// Classes that derive from it, directly or not.
+    heirs: Vec<ClassId>,
+    /// Positions of the template parameters that its heirs put themselves in place of.
+    selves: Vec<usize>,
     /// Its specialisations that have a body.
     pub(crate) specialisations: Vec<Specialisation<'a>>,
     /// Its primary record, if that has a body.
@@ -206,6 +210,63 @@ impl<'a> Classes<'a> {
             // What was read of them while bases were being found may be more by now.
             self.all[at].specialisations.iter_mut().for_each(|one| one.shape = OnceLock::new());
         }
+        for at in 0..self.all.len() {
+            for base in self.all[at].lineage[1..].to_vec() {
+                self.all[base.0].heirs.push(ClassId(at));
+            }
+        }
+    }
+
+    /// Finds the template parameters that stand for the class that derives: `class A : Base<A>`, and
+    /// through `class Base : Root<Derived>` those of `Root`.
+    pub(crate) fn settle_selves(&mut self, tree: &Tree<'_>) {
+        let mut is_new = true;
+        while is_new {
+            let mut found: Vec<(ClassId, usize)> = Vec::new();
+            for (at, class) in self.all.iter().enumerate() {
+                for link in &class.bases {
+                    let Written::Named(path) = &link.text.base else { continue };
+                    let arguments = path.last().and_then(|part| part.arguments.as_ref());
+                    for (position, argument) in arguments.into_iter().flatten().enumerate() {
+                        let Written::Named(named) = &argument.base else { continue };
+                        let names = &tree.facts[link.record].template_names;
+                        let is_self = named.name() == self.name(ClassId(at))
+                            || names
+                                .iter()
+                                .position(|name| Some(*name) == argument.word())
+                                .is_some_and(|own| class.selves.contains(&own));
+                        if is_self && !self.get(link.class).selves.contains(&position) {
+                            found.push((link.class, position));
+                        }
+                    }
+                }
+            }
+            is_new = !found.is_empty();
+            for (class, position) in found {
+                if !self.all[class.0].selves.contains(&position) {
+                    self.all[class.0].selves.push(position);
+                }
+            }
+        }
+    }
+
+    /// Classes that derive from a class, directly or not.
+    pub(crate) fn heirs(&self, class: ClassId) -> &[ClassId] {
+        &self.get(class).heirs
+    }
+
+    /// Whether a template parameter of a class stands for the class that derives from it.
+    pub(crate) fn is_self(&self, tree: &Tree<'_>, class: ClassId, parameter: &str) -> bool {
+        let names = &tree.facts[self.node(class)].template_names;
+        names
+            .iter()
+            .position(|name| *name == parameter)
+            .is_some_and(|at| self.get(class).selves.contains(&at))
+    }
+
+    /// Whether a class is there to be derived from by classes that name themselves.
+    pub(crate) fn is_for_heirs(&self, class: ClassId) -> bool {
+        !self.get(class).selves.is_empty()
     }
 
     fn lineage(&self, class: ClassId) -> Vec<ClassId> {
@@ -220,17 +281,15 @@ impl<'a> Classes<'a> {
         order
     }
 
-    /// Classes whose names stand in `words`, in any case, and their bases.
-    pub(crate) fn hinted(&self, words: &str, least: usize) -> HashSet<ClassId> {
-        let mut hinted = HashSet::new();
+    /// Classes whose names stand in `words`, in any case.
+    pub(crate) fn hinted(&self, words: &str, least: usize) -> BTreeSet<ClassId> {
+        let mut hinted = BTreeSet::new();
         for word in tokens(words).into_iter().filter(|word| word.is_ascii() && word.len() <= LONGEST_HINT) {
             let word = word.to_lowercase();
             for start in 0..word.len() {
                 for end in start + least..=word.len() {
                     let named = self.by_lower_case.get(&word[start..end]);
-                    for &class in named.map_or(&[][..], Vec::as_slice) {
-                        hinted.extend(self.with_bases(class).iter().copied());
-                    }
+                    hinted.extend(named.into_iter().flatten().copied());
                 }
             }
         }
@@ -379,6 +438,8 @@ impl<'a> Classes<'a> {
             members: HashMap::new(),
             bases: Vec::new(),
             lineage: vec![id],
+            heirs: Vec::new(),
+            selves: Vec::new(),
             specialisations,
             primary,
             has_branches,

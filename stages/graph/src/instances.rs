@@ -30,6 +30,9 @@ enum Match {
 /// Depth at which the arguments of specialisations are read: too deep to choose others by theirs.
 const SHAPE_DEPTH: usize = MAX_DEPTH - 4;
 
+/// Records of one class that are looked at where any may be meant.
+const MOST_RECORDS: usize = 32;
+
 /// Whether a type is what a template argument of a specialisation stands for. `names` are the
 /// parameters of the specialisation, `found` what they were matched with before.
 fn matches(pattern: &Ty, ty: &Ty, names: &[&str], found: &mut [Option<Ty>]) -> Match {
@@ -158,6 +161,22 @@ impl<'a> Lookup<'a> {
             None if !is_open => self.classes.primary(class),
             _ => None,
         }
+    }
+
+    /// Records that an instance may be where its arguments do not tell: the primary and the partial
+    /// specialisations, which generic code means rather than those of one type; none where that is
+    /// told, or where there are too many.
+    pub(crate) fn possible_records(&self, instance: &Instance) -> Vec<usize> {
+        let class = self.classes.get(instance.class);
+        if instance.record.is_some() || class.specialisations.is_empty() || instance.arguments.is_empty() {
+            return Vec::new();
+        }
+        let is_partial = |one: &&Specialisation<'a>| !self.tree.facts[one.record].template_names.is_empty();
+        let partial = class.specialisations.iter().filter(is_partial);
+        let may_be = partial.filter(|one| self.matched(one, &instance.arguments) != Match::No);
+        let records: Vec<usize> =
+            self.classes.primary(instance.class).into_iter().chain(may_be.map(|one| one.record)).collect();
+        if records.len() > MOST_RECORDS { Vec::new() } else { records }
     }
 
     /// Whether arguments are those of a specialisation.

@@ -16,10 +16,12 @@ mod classes;
 mod cmake;
 mod configures;
 mod definitions;
+mod demands;
 mod documents;
 mod edges;
 mod error;
 mod exercised;
+mod expansions;
 mod fit;
 mod groups;
 mod includes;
@@ -56,7 +58,7 @@ use crate::classes::Classes;
 use crate::edges::EdgeSet;
 use crate::groups::Sight;
 use crate::locals::Locals;
-use crate::lookup::{Lookup, Names};
+use crate::lookup::{Code, Lookup, Names};
 use crate::reach::Reach;
 use crate::scopes::Scopes;
 use crate::tree::Tree;
@@ -109,31 +111,34 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
     let sight = Sight { tree: &tree, reach: &reach, symbols: &symbols };
     let names = Names::new(&tree, &classes, sight);
     let scopes = Scopes::new(&tree, &classes, references, sight);
+    let code = Code::new(&tree, &names, references);
     let visits = AtomicU64::new(0);
     let none = Locals::new(&tree, &[], HashMap::new());
     let bases = {
         let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
-        let (names, scopes, locals, visits) = (&names, &scopes, &none, &visits);
-        let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals, params, visits };
+        let (names, scopes, locals, code, visits) = (&names, &scopes, &none, &code, &visits);
+        let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals, code, params, visits };
         relations::find_bases(&lookup, references, &mut outcomes)
     };
     relations::add_bases(&tree, &bases, &mut classes, &mut edges);
     classes.settle_lineages();
+    classes.settle_selves(&tree);
     let mut known = Locals::new(&tree, locals, HashMap::new());
     let rounds = if known.has_results() { DEDUCTIONS } else { 0 };
     for round in 0..=rounds {
         let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
-        let (names, scopes, visits) = (&names, &scopes, &visits);
-        let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals: &known, params, visits };
+        let (names, scopes, locals, code, visits) = (&names, &scopes, &known, &code, &visits);
+        let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals, code, params, visits };
         lookup.type_locals();
         if round < rounds {
             let results = lookup.deduced_results();
-            known = Locals::new(tree, locals, results);
+            known = Locals::new(tree, sources.locals, results);
         }
     }
     let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
-    let (names, scopes, locals) = (&names, &scopes, &known);
-    let lookup = Lookup { tree, reach, classes, symbols, names, scopes, locals, params, visits: &visits };
+    let (names, scopes, locals, code) = (&names, &scopes, &known, &code);
+    let lookup =
+        Lookup { tree, reach, classes, symbols, names, scopes, locals, code, params, visits: &visits };
     relations::add_overrides(&lookup, &mut edges);
     uses::add_uses(&lookup, references, &mut edges, &mut outcomes);
     uses::add_aliases(&lookup, &mut edges);

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use almanac_tables::EntityKind;
+use almanac_tables::{EntityKind, Reference};
 
 use crate::GraphParams;
 use crate::classes::{ClassId, Classes};
 use crate::definitions::Symbols;
+use crate::demands::Demands;
+use crate::expansions::MacroBodies;
 use crate::groups::{Group, Sight};
 use crate::locals::Locals;
 use crate::reach::Reach;
@@ -69,6 +71,22 @@ impl Names {
     }
 }
 
+/// What references say before they are resolved.
+#[derive(Debug)]
+pub(crate) struct Code<'a> {
+    /// What the bodies of macros refer to.
+    pub(crate) macro_bodies: MacroBodies<'a>,
+    /// What is asked of objects.
+    pub(crate) demands: Demands<'a>,
+}
+
+impl<'a> Code<'a> {
+    pub(crate) fn new(tree: &Tree<'_>, names: &Names, references: &'a [Reference]) -> Self {
+        let macro_bodies = MacroBodies::new(tree, names, references);
+        Self { macro_bodies, demands: Demands::new(tree, references) }
+    }
+}
+
 /// Everything that references are resolved against.
 pub(crate) struct Lookup<'a> {
     pub(crate) tree: &'a Tree<'a>,
@@ -78,6 +96,7 @@ pub(crate) struct Lookup<'a> {
     pub(crate) names: &'a Names,
     pub(crate) scopes: &'a Scopes<'a>,
     pub(crate) locals: &'a Locals<'a>,
+    pub(crate) code: &'a Code<'a>,
     pub(crate) params: &'a GraphParams,
     /// Candidates looked at so far.
     pub(crate) visits: &'a AtomicU64,

@@ -31,7 +31,7 @@ impl Reach {
             let seen_from: &[usize] = match interface {
                 Some(header) => std::slice::from_ref(header),
                 // A fragment that includes nothing sees what the one file around it sees.
-                None if includes[body].is_empty() && is_body(&tree.files[body].path) => {
+                None if includes[body].is_empty() && is_fragment(&tree.files[body].path) => {
                     if includers[body].len() <= 2 { &includers[body] } else { &[] }
                 }
                 None => &[],
@@ -96,7 +96,8 @@ impl Reach {
     }
 }
 
-/// Whether the file holds bodies that some header includes.
-fn is_body(path: &str) -> bool {
-    [".hpp", ".hxx", ".ipp", ".tpp", ".inl", ".cuh"].iter().any(|extension| path.ends_with(extension))
+/// Whether the file is one that others include.
+fn is_fragment(path: &str) -> bool {
+    let extensions = [".h", ".hh", ".hpp", ".hxx", ".ipp", ".tpp", ".inl", ".cuh"];
+    extensions.iter().any(|extension| path.ends_with(extension))
 }

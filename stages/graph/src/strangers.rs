@@ -1,6 +1,6 @@
 //! Members by their name alone, where the type of an object is not known.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use almanac_tables::Resolution;
 
@@ -41,43 +41,69 @@ impl Methods {
     }
 }
 
+/// Classes that derive from one which are looked at.
+const MOST_HEIRS: usize = 256;
+
+/// An object of which the type is not known.
+#[derive(Debug, Default)]
+pub(crate) struct Stranger<'s> {
+    /// Names that may tell its class.
+    pub(crate) words: &'s str,
+    /// Members that the code around names on it.
+    pub(crate) demands: Option<&'s BTreeSet<&'s str>>,
+    /// Classes one of which it is, where that much is known.
+    pub(crate) among: Option<&'s [ClassId]>,
+}
+
 impl<'a> Lookup<'a> {
     /// Members that a call on an object of unknown type may mean; never a free function, never a name
-    /// that containers have. `words` are names that may tell the class.
+    /// that containers have.
     pub(crate) fn member_by_name(
         &self,
         name: &str,
         arguments: Option<usize>,
         file: usize,
-        words: &str,
+        object: &Stranger<'_>,
     ) -> Answer<'a> {
-        let is_common = self.params.external_members.iter().any(|member| member == name);
+        let is_common = |name: &str| self.params.external_members.iter().any(|member| member == name);
         let Some(methods) = self.names.methods.get(name) else {
-            return if is_common { Answer::External } else { Answer::Unresolved };
+            return if is_common(name) { Answer::External } else { Answer::Unresolved };
         };
         let takes = |at: &usize| self.accepts(self.symbols.of[*at], arguments);
-        let hinted = self.classes.hinted(words, LEAST_HINT);
-        let named: Vec<usize> = hinted
-            .iter()
-            .filter_map(|class| methods.by_class.get(class))
-            .flatten()
-            .copied()
-            .filter(takes)
-            .collect();
-        self.visited(named.len() as u64);
+        let hinted = self.classes.hinted(object.words, LEAST_HINT);
+        let among: Vec<ClassId> = match object.among {
+            Some(heirs) => heirs.to_vec(),
+            None => hinted.into_iter().collect(),
+        };
+        let mut named: Vec<usize> = Vec::new();
+        for &class in among.iter().take(MOST_HEIRS).filter(|&&class| self.answers(class, object)) {
+            let nearest = self.nearest(methods, class);
+            named.extend(nearest.iter().copied().filter(takes));
+        }
+        named.sort_unstable();
+        named.dedup();
+        self.visited((named.len() + among.len()) as u64);
         // Visibility chooses among those that take the call: templates call what they never include.
         let mut found = match named.is_empty() {
             false => self.sight().meant(&named, file),
             true => Vec::new(),
         };
-        if found.is_empty() && is_common {
-            // Any container may be meant.
+        // Any container may be meant, unless it is asked for what none has.
+        let may_be_foreign = object.demands.is_none_or(|demands| demands.iter().all(|name| is_common(name)));
+        if found.is_empty() && is_common(name) && may_be_foreign {
             return Answer::External;
         }
         if found.is_empty() {
             let mut visits = 0;
             found = self.takers(methods, file, &takes, &mut visits);
             self.visited(visits);
+            let meant: Vec<usize> =
+                found.iter().copied().filter(|&at| self.may_be_on(methods, at, object)).collect();
+            if !meant.is_empty() {
+                found = meant;
+            } else if is_common(name) {
+                return Answer::External;
+            }
         }
         found.sort_unstable();
         if found.len() > MOST {
@@ -86,6 +112,34 @@ impl<'a> Lookup<'a> {
         let targets = self.without_overriders(found);
         let callees = targets.into_iter().map(|at| Callee { at, bindings: None }).collect();
         Answer::found(callees, Resolution::Name)
+    }
+
+    /// Members of the nearest among a class and its bases that has any.
+    fn nearest<'m>(&self, methods: &'m Methods, class: ClassId) -> &'m [usize] {
+        let lineage = self.classes.with_bases(class).iter();
+        lineage.filter_map(|one| methods.by_class.get(one)).next().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a class has all that is asked of an object.
+    fn answers(&self, class: ClassId, object: &Stranger<'_>) -> bool {
+        let Some(demands) = object.demands else { return true };
+        let is_open = || self.is_open_class(class) || self.is_external_class(class);
+        demands.iter().all(|name| self.classes.mentions(class, name)) || is_open()
+    }
+
+    /// Whether an object may be of a class in which a call of `name` finds this member.
+    fn may_be_on(&self, methods: &Methods, member: usize, object: &Stranger<'_>) -> bool {
+        let Some(class) = self.classes.of_member[member] else { return true };
+        let heirs = self.classes.heirs(class);
+        if heirs.len() > MOST_HEIRS {
+            return true;
+        }
+        self.visited(heirs.len() as u64);
+        let finds = |one: ClassId| {
+            let is_whole = one != class || !self.classes.is_for_heirs(class);
+            is_whole && self.answers(one, object) && self.nearest(methods, one).contains(&member)
+        };
+        std::iter::once(class).chain(heirs.iter().copied()).any(finds)
     }
 
     fn takers(

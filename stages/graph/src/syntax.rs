@@ -193,6 +193,19 @@ impl<'t> Expression<'t> {
         }
     }
 
+    /// The texts of expressions separated by commas.
+    pub(crate) fn texts(text: &'t str) -> Vec<&'t str> {
+        let mut reader = Reader { text, at: 0 };
+        let mut list = Vec::new();
+        while !reader.rest().is_empty() {
+            let start = reader.at;
+            reader.expression();
+            list.push(text[start..reader.at].trim());
+            reader.skip_to_comma();
+        }
+        list
+    }
+
     /// Reads expressions separated by commas.
     pub(crate) fn read_list(text: &'t str) -> Vec<Self> {
         let mut reader = Reader { text, at: 0 };

@@ -213,6 +213,8 @@ impl<'a> Lookup<'a> {
         }
         match step {
             Step::Type(ty) => ty,
+            // What a trait of another library computes.
+            Step::External if path.parts.len() > 1 && path.name() == "type" => Ty::unknown(),
             Step::External => self.external_type(path, place, depth),
             Step::Nothing if !path.is_global => self.type_elsewhere(path, place, depth),
             _ => Ty::unknown(),
@@ -236,6 +238,10 @@ impl<'a> Lookup<'a> {
         }
         let part = &path.parts[1];
         let arguments = part.arguments.as_ref()?;
+        let is_void = matches!(part.name, "enable_if_t" | "enable_if") && arguments.len() == 1;
+        if is_void || part.name == "void_t" {
+            return Some(Ty::of(Base::Builtin(Builtin::Void)));
+        }
         let wanted = match part.name {
             name if TRANSPARENT.contains(&name) => arguments.first()?,
             name if CHOOSING.contains(&name) => arguments.get(1)?,

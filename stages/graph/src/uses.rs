@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use crate::calls::Answer;
 use crate::edges::{EdgeSet, How, Node, Spot};
+use crate::expansions::Expansion;
 use crate::lookup::{Lookup, Place};
 use crate::outcomes::Outcomes;
 use crate::overloads::Callee;
@@ -14,11 +15,12 @@ use crate::types::{Base, Ty};
 
 /// What a reference leads to.
 enum Use<'a> {
-    Call(Answer<'a>, Vec<usize>),
+    /// A call, what a launch runs, and what is called in the macros that it expands.
+    Call(Answer<'a>, Vec<usize>, Vec<Expansion<'a>>),
     /// A type, or the alias that names it.
     Type(Result<usize, ReferenceOutcome>),
-    /// A macro used without arguments.
-    Macro(Vec<usize>),
+    /// A macro used without arguments, and what is called in it.
+    Macro(Vec<usize>, Vec<Expansion<'a>>),
 }
 
 /// Resolves the references of code and adds their edges.
@@ -32,7 +34,10 @@ pub(crate) fn add_uses(
         .iter()
         .filter(|reference| {
             use ReferenceKind::{Call, Construct, Expand, Launch, Type};
-            matches!(reference.kind, Call | Launch | Construct | Type | Expand)
+            let is_code = matches!(reference.kind, Call | Launch | Construct | Type | Expand);
+            // What the body of a macro names is meant where the macro is used.
+            let owner = lookup.tree.entity(&reference.entity_id);
+            is_code && !owner.is_some_and(|owner| lookup.is_macro(owner))
         })
         .collect();
     let uses: Vec<Use<'_>> = wanted.par_iter().map(|reference| lookup.use_of(reference)).collect();
@@ -42,14 +47,18 @@ pub(crate) fn add_uses(
             Spot { file: lookup.tree.file(&reference.path).unwrap_or(usize::MAX), line: reference.line };
         let mut user = User { lookup, reference, source, spot, edges };
         let outcome = match one {
-            Use::Call(answer, launched) => user.add_call(answer, &launched),
+            Use::Call(answer, launched, expansions) => {
+                user.add_expansions(expansions);
+                user.add_call(answer, &launched)
+            }
             Use::Type(Ok(target)) => {
                 user.add(EdgeKind::UsesType, target, How::EXACT);
                 ReferenceOutcome::Exact
             }
             Use::Type(Err(outcome)) => outcome,
             // Other names in capitals are constants.
-            Use::Macro(found) => {
+            Use::Macro(found, expansions) => {
+                user.add_expansions(expansions);
                 let how = How::one_of(found.len(), Resolution::Exact, 1.0);
                 found.into_iter().for_each(|target| user.add(EdgeKind::Expands, target, how));
                 continue;
@@ -71,9 +80,17 @@ impl<'a> Lookup<'a> {
     fn use_of(&self, reference: &'a Reference) -> Use<'a> {
         match reference.kind {
             ReferenceKind::Type => Use::Type(self.type_named(reference)),
-            ReferenceKind::Expand => Use::Macro(self.macro_used(reference)),
-            ReferenceKind::Launch => Use::Call(self.resolve(reference), self.launched(reference)),
-            _ => Use::Call(self.resolve(reference), Vec::new()),
+            ReferenceKind::Expand => {
+                let found = self.macro_used(reference);
+                let expansions = self.expansions(reference, &found);
+                Use::Macro(found, expansions)
+            }
+            ReferenceKind::Launch => Use::Call(self.resolve(reference), self.launched(reference), Vec::new()),
+            _ => {
+                let answer = self.resolve(reference);
+                let expansions = self.expansions(reference, &self.macros_among(&answer));
+                Use::Call(answer, Vec::new(), expansions)
+            }
         }
     }
 
@@ -169,6 +186,16 @@ struct User<'u, 'a> {
 impl User<'_, '_> {
     fn add(&mut self, kind: EdgeKind, target: usize, how: How) {
         self.edges.add(kind, self.source.clone(), Node::Entity(target), how, self.spot);
+    }
+
+    /// Calls in the bodies of macros: they start from the macro.
+    fn add_expansions(&mut self, expansions: Vec<Expansion<'_>>) {
+        for Expansion { owner, reference, answer } in expansions {
+            let spot = Spot { file: self.lookup.tree.facts[owner].file, line: reference.line };
+            let (lookup, edges) = (self.lookup, &mut *self.edges);
+            let mut user = User { lookup, reference, source: Node::Entity(owner), spot, edges };
+            user.add_call(answer, &[]);
+        }
     }
 
     fn add_call(&mut self, answer: Answer<'_>, launched: &[usize]) -> ReferenceOutcome {

@@ -43,7 +43,25 @@ impl<'a> Lookup<'a> {
     }
 
     /// Members of that name in the first of class and bases that has one.
+    /// Where the arguments do not tell the record of a class template, those of each it may be.
     pub(crate) fn members_called(&self, instance: &Instance, name: &str, depth: usize) -> Vec<Callee<'a>> {
+        let records = self.possible_records(instance);
+        if records.is_empty() {
+            return self.members_of_one(instance, name, depth);
+        }
+        let one = |record: usize| Instance { record: Some(record), ..instance.clone() };
+        let mut found: Vec<Callee<'a>> = Vec::new();
+        for record in records {
+            for callee in self.members_of_one(&one(record), name, depth) {
+                if !found.iter().any(|other| other.at == callee.at) {
+                    found.push(callee);
+                }
+            }
+        }
+        if found.is_empty() { self.members_of_one(instance, name, depth) } else { found }
+    }
+
+    fn members_of_one(&self, instance: &Instance, name: &str, depth: usize) -> Vec<Callee<'a>> {
         let found = self.in_lineage(instance, depth, |holder| {
             let callees: Vec<Callee<'a>> = self
                 .own_members(holder, name)
@@ -123,12 +141,7 @@ impl<'a> Lookup<'a> {
         if ty.pointers > 0 {
             return Answer::Made(ty.clone());
         }
-        let mut callees: Vec<Callee<'a>> = self
-            .own_members(instance, self.classes.name(instance.class))
-            .into_iter()
-            .filter(|&at| self.tree.entities[at].kind.is_callable())
-            .map(|at| Callee { at, bindings: self.class_bindings(at, instance, given.depth) })
-            .collect();
+        let mut callees = self.constructors(instance, given.depth);
         if self.is_copied(instance.class, given) {
             callees.retain(|callee| {
                 let first = self.tree.facts[callee.at].parameters.first();
@@ -148,6 +161,27 @@ impl<'a> Lookup<'a> {
         }
     }
 
+    /// Constructors of a class, those of each record it may be.
+    fn constructors(&self, instance: &Instance, depth: usize) -> Vec<Callee<'a>> {
+        let name = self.classes.name(instance.class);
+        let mut records: Vec<Option<usize>> = self.possible_records(instance).into_iter().map(Some).collect();
+        if records.is_empty() {
+            records.push(instance.record);
+        }
+        let mut found: Vec<Callee<'a>> = Vec::new();
+        for record in records {
+            let one = Instance { record, ..instance.clone() };
+            let own = self.own_members(&one, name).into_iter();
+            let new = own.filter(|&at| self.tree.entities[at].kind.is_callable());
+            for at in new {
+                if !found.iter().any(|other| other.at == at) {
+                    found.push(Callee { at, bindings: self.class_bindings(at, &one, depth) });
+                }
+            }
+        }
+        found
+    }
+
     /// Whether an object is made from one of its own class.
     pub(super) fn is_copied(&self, class: ClassId, given: &Given<'_, 'a>) -> bool {
         given.count == Some(1)
@@ -165,7 +199,7 @@ impl<'a> Lookup<'a> {
     /// `T x(a)`, `T{a}`, `new T`, and what a constructor initialises.
     pub(super) fn construction(
         &self,
-        reference: &'a Row,
+        reference: &Row,
         given: &Given<'_, 'a>,
         place: &Place<'a>,
     ) -> Answer<'a> {
@@ -223,11 +257,26 @@ impl<'a> Lookup<'a> {
                 break;
             }
         }
+        let has_class = types.iter().any(|ty| matches!(ty.base, Base::Class(..)));
+        if !has_class {
+            // What is written for any class is not meant by numbers and enumerators.
+            callees.retain(|callee| self.takes_enum(callee.at));
+        }
         let chosen = self.choose(callees, given, None, &[]);
         match self.deduced(chosen, Resolution::Exact, given, &[]) {
             // The language's own, or another library's.
             Answer::Unresolved => Answer::External,
             answer => answer,
         }
+    }
+
+    /// Whether a parameter of a function is of an enumeration.
+    fn takes_enum(&self, at: usize) -> bool {
+        let (place, own) = (self.place_of(at), self.own_templates(at));
+        let parameters = &self.tree.facts[at].parameters;
+        parameters.iter().any(|one| {
+            let ty = self.parameter_type(&one.type_text, &place, own, 0);
+            matches!(ty.base, Base::Enum(_))
+        })
     }
 }

@@ -7,6 +7,7 @@ use super::*;
 
 mod declarations;
 mod generated;
+mod macro_bodies;
 mod namespaces;
 
 /// Rows of a snippet.
