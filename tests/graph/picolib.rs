@@ -13,7 +13,7 @@ const CALLS: &str = include_str!("../fixtures/picolib.calls.tsv");
 /// Caller and callee with the file and the lines of the calls.
 type Calls = BTreeMap<(String, String, String), Vec<u32>>;
 
-fn picolib() -> Graph {
+pub(crate) fn picolib() -> Graph {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/picolib");
     let mut inputs = Vec::new();
     let mut pending = vec![root.clone()];

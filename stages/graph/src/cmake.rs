@@ -6,6 +6,7 @@
 //! with the number of commands, so a build that calls itself without end stops.
 
 mod conditions;
+mod idle;
 mod lists;
 mod run;
 mod targets;
@@ -23,6 +24,13 @@ use words::{LONGEST_VALUE, Word, filled, items};
 /// Commands followed for each one written: what calls of functions come to.
 const BUDGET: u64 = 64;
 const LEAST_BUDGET: u64 = 10_000;
+
+/// Commands followed for one call outside functions: what no configuring decides may go on for long.
+const LONGEST_CALL: u64 = 20_000;
+
+/// The part of that for a call inside another, and the least there is.
+const HELPER_SHARE: u64 = 8;
+const LEAST_CALL: u64 = 500;
 
 /// Files and functions inside one another.
 const DEPTH: usize = 24;
@@ -128,6 +136,8 @@ struct Follower<'a, 'e> {
     folders: BTreeMap<&'a str, Vec<usize>>,
     scopes: Vec<Scope>,
     conditions: Vec<Condition>,
+    /// Functions that are being followed.
+    active: Vec<usize>,
     followed: HashSet<usize>,
     targets: BTreeMap<String, Vec<Target>>,
     aliases: HashMap<String, String>,
@@ -150,6 +160,7 @@ impl<'a, 'e> Follower<'a, 'e> {
             folders: BTreeMap::new(),
             scopes: Vec::new(),
             conditions: Vec::new(),
+            active: Vec::new(),
             followed: HashSet::new(),
             targets: BTreeMap::new(),
             aliases: HashMap::new(),
@@ -161,6 +172,7 @@ impl<'a, 'e> Follower<'a, 'e> {
         };
         follower.index_entities();
         follower.index_steps(references);
+        follower.drop_idle_functions();
         if !follower.files.is_empty() {
             for (at, file) in tree.files.iter().enumerate() {
                 follower.folders.entry(&file.folder).or_default().push(at);

@@ -233,7 +233,9 @@ impl Reader<'_, '_> {
         let most = if form == Form::Code && is_word { 1 } else { ALIKE };
         let facts = &self.lookup.tree.facts;
         let scopes: BTreeSet<&str> = found.iter().map(|&at| facts[at].scope.as_str()).collect();
-        if found.len() > most || (best == 3 && scopes.len() > 1) {
+        // In the manual of an earlier interface it is most likely one of then.
+        let is_old = self.lookup.tree.files[file].role == ArtifactRole::Obsolete;
+        if found.len() > most || (best == 3 && (is_old || scopes.len() > 1)) {
             return Meant { outcome: ReferenceOutcome::TooMany, ..Meant::NOTHING };
         }
         let resolution = if best == 0 { Resolution::Exact } else { Resolution::Name };

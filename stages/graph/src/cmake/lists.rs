@@ -1,5 +1,7 @@
 //! Variables and lists: `set`, `list`, `file(GLOB)` and what is taken from paths and arguments.
 
+use std::collections::HashSet;
+
 use super::words::{Word, fits, is_open, items};
 use super::{Follower, LONGEST_VALUE, Place, Step, Value, rooted};
 
@@ -34,9 +36,13 @@ impl Follower<'_, '_> {
         let Some((name, rest)) = given.split_first() else { return };
         let end = rest.iter().position(|word| word == "CACHE").unwrap_or(rest.len());
         if end < rest.len() {
-            // The user may say something else.
-            if self.variable(name).is_none() {
-                self.assign(name, rest[..end].join(";"), false);
+            let is_forced = rest[end..].iter().any(|word| word == "INTERNAL" || word == "FORCE");
+            // The user may say something else, unless it is forced.
+            if is_forced || self.variable(name).is_none() {
+                let value = rest[..end].join(";");
+                if let Some(scope) = self.scopes.first_mut() {
+                    scope.insert(name.clone(), Value { text: value, is_known: false });
+                }
             }
             return;
         }
@@ -55,10 +61,17 @@ impl Follower<'_, '_> {
 
     /// Sets a variable; where that may not happen, what it held before stays as well.
     fn store(&mut self, name: &str, value: String, is_certain: bool, is_inside: bool) {
-        let before = self.variable(name).filter(|_| !is_certain).map(|before| before.text.clone());
-        match before.filter(|before| !before.is_empty() && *before != value) {
+        // What a caller or folder above has under that name is most likely another thing.
+        let own = self.scopes.last().and_then(|scope| scope.get(name));
+        let before = own.filter(|_| !is_certain).map(|before| before.text.clone());
+        // A value that grew holds what was there.
+        match before.filter(|before| !before.is_empty() && !value.contains(before.as_str())) {
             Some(before) if before.len() + value.len() < LONGEST_VALUE => {
-                self.assign(name, format!("{before};{value}"), false);
+                let known: HashSet<&str> = items(&before).collect();
+                let new: Vec<&str> = items(&value).filter(|item| !known.contains(item)).collect();
+                let text = if new.is_empty() { before } else { format!("{before};{}", new.join(";")) };
+                self.left = self.left.saturating_sub(text.len() as u64 / 256);
+                self.assign(name, text, false);
             }
             _ => {
                 let is_known = is_certain && is_inside && !is_open(&value);
@@ -70,6 +83,10 @@ impl Follower<'_, '_> {
     fn change_list(&mut self, given: &[String], is_certain: bool) {
         let [action, name, rest @ ..] = given else { return };
         let before = self.variable(name).cloned().unwrap_or_default();
+        let (rest, name) = match rest {
+            [kept @ .., word, other] if word == "OUTPUT_VARIABLE" => (kept, other),
+            _ => (rest, name),
+        };
         let parts = || items(&before.text).map(str::to_owned);
         let after: Vec<String> = match (action.as_str(), rest) {
             ("APPEND", _) => parts().chain(rest.iter().cloned()).collect(),

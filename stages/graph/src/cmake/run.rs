@@ -4,7 +4,10 @@ use almanac_tables::{EntityKind, Resolution};
 
 use super::conditions::Truth;
 use super::words::{Word, items, words};
-use super::{ALIKE, Condition, DEPTH, Follower, Place, Scope, Step, Steps, Value, rooted};
+use super::{
+    ALIKE, Condition, DEPTH, Follower, HELPER_SHARE, LEAST_CALL, LONGEST_CALL, Place, Scope, Step, Steps,
+    Value, rooted,
+};
 use crate::edges::{How, Node, Spot};
 
 /// What is open around a command in the same run.
@@ -254,13 +257,25 @@ impl<'a> Follower<'a, '_> {
     /// Follows the functions that a call may mean.
     fn call(&mut self, step: &Step<'a>, list: &[Word<'_>], place: &Place) {
         let found = self.meant(&step.name, place);
-        if place.depth >= DEPTH || found.is_empty() || found.len() > ALIKE {
+        let has_body = found.iter().any(|function| self.bodies.contains_key(function));
+        if place.depth >= DEPTH || found.len() > ALIKE || !has_body {
             return;
         }
         let given = self.arguments(list);
         let how = if found.len() > 1 { How::one_of(found.len(), Resolution::Exact, 1.0) } else { place.how };
+        let left = self.left;
+        let share = match place.call {
+            None => LONGEST_CALL,
+            // Helpers must leave something to what calls them.
+            Some(_) => (left / HELPER_SHARE).max(LEAST_CALL),
+        };
+        let share = share.min(left);
+        self.left = share;
         for function in found {
-            let Some(body) = self.bodies.get(&function).cloned() else { continue };
+            // One that calls itself says nothing new the second time.
+            if self.active.contains(&function) {
+                continue;
+            }
             let inner = Place {
                 file: self.tree.facts[function].file,
                 folder: place.folder.clone(),
@@ -269,25 +284,33 @@ impl<'a> Follower<'a, '_> {
                 depth: place.depth + 1,
                 conditions: place.conditions,
             };
-            let bound = self.bound(function, &given);
-            if self.tree.entities[function].signature.to_ascii_lowercase().starts_with("macro") {
-                let before: Vec<(String, Option<Value>)> =
-                    bound.keys().map(|name| (name.clone(), self.variable(name).cloned())).collect();
-                for (name, value) in bound {
-                    self.assign(&name, value.text, value.is_known);
-                }
-                self.run(&body, &inner);
-                for (name, value) in before {
-                    match (value, self.scopes.last_mut()) {
-                        (Some(value), Some(scope)) => drop(scope.insert(name, value)),
-                        (None, Some(scope)) => drop(scope.remove(&name)),
-                        _ => {}
-                    }
-                }
-            } else {
-                self.scopes.push(bound);
-                self.run(&body, &inner);
-                self.scopes.pop();
+            self.active.push(function);
+            self.follow_function(function, &given, &inner);
+            self.active.pop();
+        }
+        self.left = left - (share - self.left);
+    }
+
+    fn follow_function(&mut self, function: usize, given: &[String], place: &Place) {
+        let Some(body) = self.bodies.get(&function).cloned() else { return };
+        let bound = self.bound(function, given);
+        if !self.is_macro(function) {
+            self.scopes.push(bound);
+            self.run(&body, place);
+            self.scopes.pop();
+            return;
+        }
+        let before: Vec<(String, Option<Value>)> =
+            bound.keys().map(|name| (name.clone(), self.variable(name).cloned())).collect();
+        for (name, value) in bound {
+            self.assign(&name, value.text, value.is_known);
+        }
+        self.run(&body, place);
+        for (name, value) in before {
+            match (value, self.scopes.last_mut()) {
+                (Some(value), Some(scope)) => drop(scope.insert(name, value)),
+                (None, Some(scope)) => drop(scope.remove(&name)),
+                _ => {}
             }
         }
     }
