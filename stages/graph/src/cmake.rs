@@ -22,7 +22,7 @@ use crate::tree::{Family, Tree};
 use words::{LONGEST_VALUE, Word, filled, items};
 
 /// Commands followed for each one written: what calls of functions come to.
-const BUDGET: u64 = 64;
+const BUDGET: u64 = 256;
 const LEAST_BUDGET: u64 = 10_000;
 
 /// Commands followed for one call outside functions: what no configuring decides may go on for long.
@@ -62,6 +62,9 @@ struct Step<'a> {
     /// Lower case.
     name: String,
     list: &'a str,
+    words: Vec<Word<'a>>,
+    /// Options that a condition names.
+    options: Vec<String>,
     line: u32,
     /// Target, option or function it stands for or in.
     entity: Option<usize>,
@@ -211,12 +214,11 @@ impl<'a, 'e> Follower<'a, 'e> {
                 continue;
             }
             let entity = tree.entity(&reference.entity_id);
-            let step = Step {
-                name: reference.name.to_ascii_lowercase(),
-                list: &reference.argument_list,
-                line: reference.line,
-                entity,
-            };
+            let name = reference.name.to_ascii_lowercase();
+            let words = words::words(&reference.argument_list);
+            let options = if name.ends_with("if") { self.options_in(&words) } else { Vec::new() };
+            let step =
+                Step { name, list: &reference.argument_list, words, options, line: reference.line, entity };
             let is_function = |at: &usize| tree.entities[*at].kind == EntityKind::BuildFunction;
             let function = entity.and_then(|entity| tree.outward(entity).find(is_function));
             match function {
@@ -228,6 +230,17 @@ impl<'a, 'e> Follower<'a, 'e> {
         self.left += LEAST_BUDGET;
         self.files = files.into_iter().map(|(file, steps)| (file, Rc::new(steps))).collect();
         self.bodies = bodies.into_iter().map(|(function, steps)| (function, Rc::new(steps))).collect();
+    }
+
+    fn options_in(&self, words: &[Word<'_>]) -> Vec<String> {
+        let mut options: Vec<String> = Vec::new();
+        for word in words {
+            let name = word.text.trim_start_matches("${").trim_end_matches('}');
+            if self.build.options.contains_key(name) && !options.iter().any(|one| one == name) {
+                options.push(name.to_owned());
+            }
+        }
+        options
     }
 
     /// Every build file, from the top; then those that no other leads to.

@@ -3,7 +3,7 @@
 use almanac_tables::{EntityKind, Resolution};
 
 use super::conditions::Truth;
-use super::words::{Word, items, words};
+use super::words::{Word, items};
 use super::{
     ALIKE, Condition, DEPTH, Follower, HELPER_SHARE, LEAST_CALL, LONGEST_CALL, Place, Scope, Step, Steps,
     Value, rooted,
@@ -84,12 +84,16 @@ impl<'a> Follower<'a, '_> {
     }
 
     fn branch(&mut self, step: &Step<'_>, blocks: &mut Vec<Block>, place: &Place) {
-        let list = words(step.list);
+        let condition = |text: String| Condition {
+            text,
+            options: step.options.clone(),
+            spot: Spot { file: place.file, line: step.line },
+        };
         if step.name == "if" {
             let is_dead = truth_of(blocks) == Truth::No;
-            let now = if is_dead { Truth::No } else { self.truth(&list) };
-            let head = head_of(step);
-            self.conditions.push(self.condition(head.clone(), &list, step, place));
+            let now = if is_dead { Truth::No } else { self.truth(&step.words) };
+            let head = if is_dead { String::new() } else { head_of(step) };
+            self.conditions.push(condition(head.clone()));
             blocks.push(Block::Branch { now, before: now, head });
             return;
         }
@@ -99,31 +103,23 @@ impl<'a> Follower<'a, '_> {
             self.conditions.pop();
             return;
         }
-        let own = if step.name == "else" { Truth::Yes } else { self.truth(&list) };
+        let own = if step.name == "else" { Truth::Yes } else { self.truth(&step.words) };
         *now = match *before {
             Truth::Yes => Truth::No,
             Truth::Maybe => own.min(Truth::Maybe),
             Truth::No => own,
         };
         *before = own.max(*before);
-        let text = if step.name == "else" { format!("else of {head}") } else { head_of(step) };
-        let mut condition = self.condition(text, &list, step, place);
+        let mut condition =
+            condition(if step.name == "else" { format!("else of {head}") } else { head_of(step) });
         if let Some(last) = self.conditions.pop() {
-            condition.options.extend(last.options);
-            condition.options.dedup();
-        }
-        self.conditions.push(condition);
-    }
-
-    fn condition(&self, text: String, list: &[Word<'_>], step: &Step<'_>, place: &Place) -> Condition {
-        let mut options: Vec<String> = Vec::new();
-        for word in list {
-            let name = word.text.trim_start_matches("${").trim_end_matches('}');
-            if self.build.options.contains_key(name) && !options.iter().any(|one| one == name) {
-                options.push(name.to_owned());
+            for option in last.options {
+                if !condition.options.contains(&option) {
+                    condition.options.push(option);
+                }
             }
         }
-        Condition { text, options, spot: Spot { file: place.file, line: step.line } }
+        self.conditions.push(condition);
     }
 
     /// Goes to the next item of the innermost loop; gives where the loop begins.
@@ -144,8 +140,7 @@ impl<'a> Follower<'a, '_> {
 
     /// Variable and items of a loop, last first.
     fn loop_items(&mut self, step: &Step<'_>) -> Option<(String, Vec<String>)> {
-        let list = words(step.list);
-        let (name, rest) = list.split_first()?;
+        let (name, rest) = step.words.split_first()?;
         let given = self.arguments(rest);
         let mut found: Vec<String> = Vec::new();
         if given.first().is_some_and(|first| first == "IN") {
@@ -172,20 +167,20 @@ impl<'a> Follower<'a, '_> {
     }
 
     fn command(&mut self, step: &Step<'a>, is_certain: bool, place: &Place) {
-        let list = words(step.list);
+        let list = step.words.as_slice();
         match step.name.as_str() {
-            "add_subdirectory" | "subdirs" => self.enter_folder(&list, step, place),
-            "include" => self.enter_file(&list, step, place),
+            "add_subdirectory" | "subdirs" => self.enter_folder(list, step, place),
+            "include" => self.enter_file(list, step, place),
             "project" => {
-                let name = self.arguments(&list).into_iter().next().unwrap_or_default();
+                let name = self.arguments(list).into_iter().next().unwrap_or_default();
                 let folder = place.folder.clone().unwrap_or_default();
                 self.assign("PROJECT_SOURCE_DIR", rooted(&folder), true);
                 self.assign(&format!("{name}_SOURCE_DIR"), rooted(&folder), true);
                 self.assign("PROJECT_NAME", name, true);
             }
-            name if self.functions.contains_key(name) => self.call(step, &list, place),
-            _ if self.set_variables(step, &list, is_certain, place) => {}
-            _ => self.make(step, &list, place),
+            name if self.functions.contains_key(name) => self.call(step, list, place),
+            _ if self.set_variables(step, list, is_certain, place) => {}
+            _ => self.make(step, list, place),
         }
     }
 

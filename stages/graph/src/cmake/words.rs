@@ -94,6 +94,10 @@ fn unquoted(rest: &str) -> usize {
 /// Fills in variables; one that nobody knows stays as it is written. Gives at most
 /// [`LONGEST_VALUE`] bytes.
 pub(super) fn filled<'v>(text: &str, value: &dyn Fn(&str) -> Option<&'v str>) -> String {
+    // Most words name no variable.
+    if !text.bytes().any(|byte| matches!(byte, b'$' | b'\\')) {
+        return text.to_owned();
+    }
     fill(text, value, DEPTH)
 }
 

@@ -246,3 +246,111 @@ fn a_build_that_never_ends_is_followed_for_a_while() {
     );
     assert_eq!(rows.edges(EdgeKind::Builds), Vec::<String>::new());
 }
+
+#[test]
+fn variables_reach_where_cmake_lets_them() {
+    let mut rows = Rows::default();
+    rows.file("CMakeLists.txt");
+    let add_program = rows.add(EntityKind::BuildFunction, "add_program");
+    rows.with(|entity| {
+        "name".clone_into(&mut entity.parameters);
+        "macro(add_program name)".clone_into(&mut entity.signature);
+    });
+    let wrap = rows.add(EntityKind::BuildFunction, "wrap");
+    rows.with(|entity| {
+        "out".clone_into(&mut entity.parameters);
+        "function(wrap out)".clone_into(&mut entity.signature);
+    });
+    for file in ["a.cpp", "b.cpp", "c.cpp", "d.cpp", "deep/e.cpp"] {
+        rows.file(file);
+    }
+    let path = "CMakeLists.txt";
+    // A macro sets where it is called; a function hands over.
+    commands(&mut rows, path, &add_program, &["set(MADE ${name}.cpp ${ARGN})"]);
+    commands(
+        &mut rows,
+        path,
+        &wrap,
+        &["set(HIDDEN c.cpp)", "set(${out} b.cpp PARENT_SCOPE)", "set(EVERYWHERE d.cpp CACHE INTERNAL \"\")"],
+    );
+    commands(
+        &mut rows,
+        path,
+        "",
+        &[
+            "set(EVERYWHERE c.cpp)",
+            "unset(EVERYWHERE)",
+            "add_program(a)",
+            "wrap(GIVEN)",
+            "list(TRANSFORM LATER PREPEND deep/)",
+            "set(NAMES e)",
+            "list(TRANSFORM NAMES PREPEND deep/ OUTPUT_VARIABLE LATER)",
+            "foreach(one IN LISTS MADE GIVEN LATER)",
+            "get_filename_component(stem ${one} NAME_WE)",
+            "string(TOUPPER ${stem} upper)",
+            "add_executable(${upper} ${one} ${LATER}.cpp ${HIDDEN})",
+            "endforeach()",
+        ],
+    );
+    let labels: Vec<(String, String)> = rows
+        .build()
+        .edges
+        .into_iter()
+        .filter(|edge| edge.kind == EdgeKind::Builds)
+        .map(|edge| (edge.target, edge.label))
+        .collect();
+    let expected = [("file:a.cpp", "A"), ("file:b.cpp", "B"), ("file:deep/e.cpp", "A")];
+    assert_eq!(labels, expected.map(|(file, name)| (file.to_owned(), name.to_owned())));
+}
+
+#[test]
+fn what_a_condition_leaves_open_is_followed_both_ways() {
+    let mut rows = Rows::default();
+    rows.file("CMakeLists.txt").file("a.cpp").file("b.cpp").file("c.cpp").file("d.cpp");
+    commands(
+        &mut rows,
+        "CMakeLists.txt",
+        "",
+        &[
+            "set(SOURCES a.cpp)",
+            "if(WIN32)",
+            "list(APPEND SOURCES b.cpp)",
+            "else()",
+            "list(APPEND SOURCES c.cpp)",
+            "endif()",
+            "if(FALSE)",
+            "list(APPEND SOURCES d.cpp)",
+            "endif()",
+            "if(1 OR (X))",
+            "add_executable(run ${SOURCES})",
+            "endif()",
+        ],
+    );
+    assert_eq!(
+        rows.edges(EdgeKind::Builds),
+        [
+            "file:CMakeLists.txt -> file:a.cpp",
+            "file:CMakeLists.txt -> file:b.cpp",
+            "file:CMakeLists.txt -> file:c.cpp"
+        ]
+    );
+}
+
+#[test]
+fn links_lead_through_aliases_to_targets_made_later() {
+    let mut rows = Rows::default();
+    rows.file("CMakeLists.txt");
+    let run = rows.add(EntityKind::BuildTarget, "run");
+    let alias = rows.add(EntityKind::BuildTarget, "Core::core");
+    rows.with(|entity| "Core::core".clone_into(&mut entity.name));
+    let core = rows.add(EntityKind::BuildTarget, "core");
+    let path = "CMakeLists.txt";
+    command(&mut rows, path, &run, "add_executable(run)");
+    command(&mut rows, path, "", "target_link_libraries(run PRIVATE Core::core Kokkos::kokkos -lm)");
+    command(&mut rows, path, &core, "add_library(core)");
+    command(&mut rows, path, &alias, "add_library(Core::core ALIAS core)");
+    assert_eq!(
+        rows.edges(EdgeKind::Builds),
+        ["CMakeLists.txt:Core::core -> CMakeLists.txt:core", "CMakeLists.txt:run -> CMakeLists.txt:core"]
+    );
+}
