@@ -143,7 +143,8 @@ impl<'a> Extractor<'a> {
     fn run(&mut self, scope: Scope) {
         let root = self.tree.tree.root_node();
         self.top = scope.clone();
-        self.children(root, &scope, 0);
+        let members = self.expansion.call.and_then(|_| generated::members(root, &scope));
+        self.children(members.unwrap_or(root), &scope, 0);
         let mut next = 0;
         while next < self.bodies.len() && self.watch.check().is_ok() {
             let body = self.bodies[next].clone();

@@ -243,6 +243,43 @@ fn a_file_is_read_again_when_a_macro_it_uses_changes_elsewhere() {
 }
 
 #[test]
+fn a_file_is_read_again_when_it_is_included_in_another_scope() {
+    let tree = [
+        ("lib/all.h", "#include \"setup.h\"\nnamespace one {\n#include \"part.h\"\n}\n"),
+        ("lib/part.h", "#include \"inner.h\"\nint part();\n"),
+        ("lib/inner.h", "int inner();\n"),
+        ("lib/setup.h", "int setup();\n"),
+    ];
+    let names = |rows: &TreeRows| -> Vec<String> {
+        let functions = rows.entities.iter().filter(|entity| entity.kind.is_callable());
+        functions.map(|entity| entity.qualified_name.clone()).collect()
+    };
+    let first = read_tree(&tree, Previous::default(), RUN);
+    assert_eq!(names(&first), ["one::inner", "one::part", "setup"]);
+    for (all, expected, parsed) in [
+        // Both parts depend on the scope, the other file does not.
+        (
+            "#include \"setup.h\"\nnamespace two {\n#include \"part.h\"\n}\n",
+            ["two::inner", "two::part", "setup"],
+            3,
+        ),
+        ("#include \"setup.h\"\n#include \"part.h\"\n", ["inner", "part", "setup"], 3),
+        (
+            "#include \"setup.h\"\n\nnamespace one {\n#include \"part.h\"\n}\n",
+            ["one::inner", "one::part", "setup"],
+            1,
+        ),
+    ] {
+        let mut edited = tree.to_vec();
+        edited[0].1 = all;
+        let again = read_tree(&edited, previous(&first), RUN);
+        assert_eq!((names(&again), again.parsed), (expected.map(str::to_owned).to_vec(), parsed), "{all}");
+        let clean = read_tree(&edited, Previous::default(), RUN);
+        assert_eq!(TreeRows { reused: 0, parsed: 0, ..again }, TreeRows { reused: 0, parsed: 0, ..clean });
+    }
+}
+
+#[test]
 fn encodings_are_read_and_replacements_are_told() {
     let marked = parse("src/a.h", b"\xEF\xBB\xBFint f();\n");
     assert_eq!((marked.file.lossy, marked.entities[0].start_byte), (false, 0));

@@ -81,7 +81,11 @@ pub fn defines(text: &str) -> Vec<Define> {
 pub(crate) fn defines_of(text: &str, scan: &Scan) -> Vec<Define> {
     let mut found: Vec<Define> = Vec::new();
     let mut guard = None;
-    for directive in &scan.directives {
+    // Elsewhere an empty definition is a default, such as that of an annotation.
+    let first = scan.directives.iter().position(|one| {
+        one.code_before > 0 || !directive_parts(&text.as_bytes()[one.start..one.end]).0.starts_with(b"pragma")
+    });
+    for (at, directive) in scan.directives.iter().enumerate() {
         let line = text.get(directive.start..directive.end).unwrap_or("");
         if directive.kind == DirectiveKind::Define
             && let Some(mut define) = Define::read(line, directive.start)
@@ -90,7 +94,8 @@ pub(crate) fn defines_of(text: &str, scan: &Scan) -> Vec<Define> {
             found.push(define);
         }
         let (word, condition) = directive_parts(line.as_bytes());
-        guard = (word == b"ifndef").then(|| line[line.len() - condition.len()..].trim());
+        let may_be_guard = word == b"ifndef" && Some(at) == first && directive.code_before == 0;
+        guard = may_be_guard.then(|| line[line.len() - condition.len()..].trim());
     }
     found
 }
@@ -222,6 +227,8 @@ mod tests {
         let found = defines("#ifndef A_H\n#define A_H\n#ifndef B\n#define B 1\n#endif\n#define C\n#endif\n");
         let guards: Vec<bool> = found.iter().map(|define| define.is_guard).collect();
         assert_eq!(guards, [true, false, false]);
+        let default = defines("#pragma once\n#include <a>\n#ifndef LIB_INLINE\n#define LIB_INLINE\n#endif\n");
+        assert!(!default[0].is_guard);
     }
 
     #[test]

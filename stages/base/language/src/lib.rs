@@ -30,6 +30,7 @@ mod role;
 mod scan;
 mod scopes;
 mod tree_macros;
+mod vocabulary;
 
 pub use classify::{Classification, is_comment_page};
 pub use content::{Content, decode};

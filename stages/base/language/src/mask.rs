@@ -5,6 +5,7 @@
 //! are not read in this round are overwritten whole.
 
 mod context;
+mod declarators;
 mod names;
 mod namespaces;
 mod syntax;

@@ -8,6 +8,7 @@ use crate::expand::Defines;
 use crate::lexer::{Lexer, TokenKind};
 use crate::mask::BUILTINS;
 use crate::scopes::scope_of;
+use crate::vocabulary::{ATTRIBUTES, KEYWORDS, SPECIFIERS, is_source_annotation};
 use crate::{MacroAction, MacroTable};
 
 /// Definitions kept of one name; more of them say the same again.
@@ -16,135 +17,6 @@ const DEFINITIONS: usize = 16;
 const DEPTH: usize = 6;
 /// Macros inside macros that may open a namespace.
 const SCOPE_DEPTH: usize = 3;
-
-/// Words of C++ that a macro of this name does not take from the language.
-const KEYWORDS: &[&str] = &[
-    "alignas",
-    "alignof",
-    "and",
-    "asm",
-    "auto",
-    "break",
-    "case",
-    "catch",
-    "class",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "final",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "main",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "nullptr",
-    "operator",
-    "or",
-    "override",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "return",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "std",
-    "string",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "union",
-    "using",
-    "virtual",
-    "volatile",
-    "while",
-];
-
-/// Words that annotate a declaration and may be left out of it.
-const SPECIFIERS: &[&str] = &[
-    "inline",
-    "static",
-    "constexpr",
-    "consteval",
-    "constinit",
-    "virtual",
-    "explicit",
-    "extern",
-    "override",
-    "final",
-    "noexcept",
-    "mutable",
-    "thread_local",
-    "register",
-    "__inline",
-    "__inline__",
-    "__forceinline",
-    "__extension__",
-    "__restrict",
-    "__restrict__",
-    "restrict",
-    "_Noreturn",
-    "__thread",
-    "__stdcall",
-    "__cdecl",
-    "__fastcall",
-    "__vectorcall",
-    "__always_inline__",
-    "export",
-];
-
-/// Words with parentheses that do.
-const ATTRIBUTES: &[&str] = &[
-    "__attribute__",
-    "__attribute",
-    "__declspec",
-    "alignas",
-    "_Alignas",
-    "_Pragma",
-    "__pragma",
-    "noexcept",
-    "throw",
-    "__launch_bounds__",
-    "__align__",
-    "__asm__",
-    "explicit",
-];
 
 /// The macros of a tree.
 #[derive(Debug, Clone, Default)]
@@ -276,7 +148,7 @@ impl Inference<'_> {
         let words = words(&define.body);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let parameters = define.parameters.as_deref();
-        if self.is_annotation(&words, parameters.unwrap_or(&[]), depth) {
+        if is_template_head(&words) || self.is_annotation(&words, parameters.unwrap_or(&[]), depth) {
             return Some(if parameters.is_some() { MacroAction::BlankCall } else { MacroAction::Blank });
         }
         if may_change_scope(&words, self.defines, SCOPE_DEPTH)
@@ -316,7 +188,7 @@ impl Inference<'_> {
                         None => return false,
                     }
                 }
-                _ if SPECIFIERS.contains(&word) && !is_parameter => at + 1,
+                _ if (SPECIFIERS.contains(&word) || is_source_annotation(word)) && !is_parameter => at + 1,
                 _ if known() == Some(MacroAction::Blank) => at + 1,
                 _ => return false,
             };
@@ -356,6 +228,24 @@ impl Inference<'_> {
         };
         (text.len() <= define.name.len()).then_some(MacroAction::Replace(text))
     }
+}
+
+/// `template <...>` and nothing after it: it stands before a declaration as annotations do.
+fn is_template_head(words: &[&str]) -> bool {
+    let [first, second, rest @ ..] = words else { return false };
+    let mut depth = 1usize;
+    *first == "template"
+        && *second == "<"
+        && rest.iter().enumerate().all(|(at, word)| {
+            match *word {
+                "<" => depth += 1,
+                ">" => depth = depth.saturating_sub(1),
+                ";" | "{" => return false,
+                _ => {}
+            }
+            depth > 0 || at + 1 == rest.len()
+        })
+        && depth == 0
 }
 
 /// Access of members, strictest first.
@@ -497,6 +387,9 @@ mod tests {
         check("#define REAL double\n", "REAL", None);
         check("#define LIMIT 3\n", "LIMIT", None);
         check("#define inline\n", "inline", None);
+        check("#define TPL template <class T, template <class> class A>\n", "TPL", Some(MacroAction::Blank));
+        check("#define TPL template <class T> class A;\n", "TPL", Some(MacroAction::Declaration));
+        check("#define NOT_NULL _Ret_notnull_\n#define NOT_NULL\n", "NOT_NULL", Some(MacroAction::Blank));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! `Field::sum` would find. The call is expanded and read like any other code, calls of other macros
 //! in it included; everything it declares is placed where the call stands.
 
-use almanac_language::{Classification, CppSource, Grammar};
+use almanac_language::{Classification, CppSource, Field, Fields, Grammar};
 use almanac_tables::{Entity, EntityKind, Language};
 
 use tree_sitter::Node;
@@ -18,6 +18,9 @@ use crate::rows::{Rows, Source};
 const EXPANDED: usize = 1000;
 /// Calls inside calls that are expanded.
 const DEPTH: usize = 6;
+
+/// Head of the class around members that are read by themselves.
+const MEMBERS: &str = "struct S {\n";
 
 /// How far calls are expanded.
 #[derive(Debug, Clone, Copy)]
@@ -87,8 +90,10 @@ impl Extractor<'_> {
     fn read_expansion(&mut self, code: &str, name: &str, range: (usize, usize), scope: Scope) {
         // The expansion is C++ whatever the file is called.
         let class = Classification { language: Language::Cpp, ..self.source.class };
-        let source = Source::new(self.source.path, code, class, self.source.role);
-        let code = CppSource::new(code, self.code.macros());
+        // Members are read as such.
+        let text = if scope.is_class() { format!("{MEMBERS}{code}\n}};") } else { code.to_owned() };
+        let source = Source::new(self.source.path, &text, class, self.source.role);
+        let code = CppSource::new(&text, self.code.macros());
         let Ok(tree) = code.parse(Grammar::Cpp, 0, self.watch) else { return };
         let mut inner = Extractor::new(&source, &code, &tree, self.defines, self.watch);
         inner.known.classes.extend(self.known.classes.iter().cloned());
@@ -136,4 +141,11 @@ impl Extractor<'_> {
             ..entity
         })
     }
+}
+
+/// What is in the class around members that are read by themselves.
+pub(crate) fn members<'t>(root: Node<'t>, scope: &Scope) -> Option<Node<'t>> {
+    let first = root.named_child(0).filter(|_| scope.is_class())?;
+    // An error may have taken the class with it.
+    first.field(Field::Body).filter(|body| body.kind() == "field_declaration_list")
 }

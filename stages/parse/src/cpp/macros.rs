@@ -64,7 +64,8 @@ impl Extractor<'_> {
         let before = self.expansion.call.unwrap_or(before);
         let last = own().rfind(|define| define.start < before);
         let mut found: Vec<&Define> = last.into_iter().chain(own()).collect();
-        found.extend(self.code.macros().defines(name));
+        // The last of several is the one of an `#else`.
+        found.extend(self.code.macros().defines(name).iter().rev());
         found
     }
 }

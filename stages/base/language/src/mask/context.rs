@@ -52,6 +52,11 @@ impl Contexts {
         self.parens == 0 && matches!(self.now(), Context::Namespace | Context::Class)
     }
 
+    /// Whether declarations stand here, inside one parenthesis.
+    pub(super) fn declares_in_parens(&self) -> bool {
+        self.parens == 1 && matches!(self.now(), Context::Namespace | Context::Class)
+    }
+
     /// First token of the declaration or statement being read.
     pub(super) fn head(&self) -> usize {
         self.head
@@ -65,6 +70,11 @@ impl Contexts {
     /// Whether a declaration or statement begins at this token.
     pub(super) fn begins(&self, at: usize) -> bool {
         self.head == at && self.parens == 0
+    }
+
+    /// Whether the parenthesis at this token begins a declaration.
+    pub(super) fn begins_in_parens(&self, at: usize) -> bool {
+        self.head == at && self.parens == 1
     }
 
     /// Whether parentheses are open.

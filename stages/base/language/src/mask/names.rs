@@ -75,6 +75,7 @@ impl Masker<'_> {
             "using" => return self.using(at),
             "template" => return self.instantiation(at),
             "typename" => return self.typename(at),
+            "public" | "private" | "protected" if self.is_label_outside(at) => return self.label_outside(at),
             "public" | "private" | "protected" => return self.base_macro(at),
             "operator" if self.names_operator(at) => return self.operator_call(at),
             "typeid" if self.is(at + 1, "(") => {
@@ -183,6 +184,15 @@ impl Masker<'_> {
         let is_declared = self.contexts.declares() || (in_body && self.previous(at) == b"static");
         if is_declared && self.is(last + 1, ";") && self.follows_specifiers(at) && has_values() {
             return self.generate(at, last);
+        }
+        // `const DECLARE(x, 1);`, where the macro begins with a type.
+        if in_body
+            && at > 0
+            && self.previous(at) == b"const"
+            && self.contexts.begins(at - 1)
+            && self.is(last + 1, ";")
+        {
+            self.blank(at - 1, at - 1);
         }
         // In a declaration they are the types of parameters.
         if self.contexts.declares() { at + 1 } else { self.builtin_argument(at) }
@@ -447,19 +457,32 @@ impl Masker<'_> {
         }
     }
 
-    /// `typeid(unsigned long)`, `SIZE(int)`: a built-in type is no expression to the grammar, a name is.
+    /// `typeid(unsigned long)`, `MAKE(int, x, 1)`: a built-in type is no expression to the grammar, a
+    /// name is. Gives the token after the call where the first argument is one.
     fn builtin_argument(&mut self, at: usize) -> usize {
-        let open = at + 1;
-        if !self.is(open, "(") || !BUILTINS.contains(&self.text(open + 1)) {
-            return at + 1;
+        let Some(close) = self.is(at + 1, "(").then(|| self.closing(at + 1)).flatten() else { return at + 1 };
+        let mut next = at + 1;
+        let mut depth = 0usize;
+        for inner in at + 1..close {
+            match self.bytes(inner) {
+                b"(" | b"[" | b"{" => depth += 1,
+                b")" | b"]" | b"}" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth != 1 || !matches!(self.bytes(inner), b"(" | b",") {
+                continue;
+            }
+            let first = inner + 1;
+            let end = (first..=close).find(|at| !BUILTINS.contains(&self.text(*at))).unwrap_or(first);
+            if end > first && matches!(self.bytes(end), b"," | b")") {
+                let (start, end_byte) = (self.tokens[first].start, self.tokens[end - 1].end);
+                self.put(start, end_byte, "t");
+                if inner == at + 1 {
+                    next = end + usize::from(end == close);
+                }
+            }
         }
-        let close = (open + 1..self.tokens.len()).find(|at| !BUILTINS.contains(&self.text(*at)));
-        if let Some(close) = close.filter(|close| self.is(*close, ")")) {
-            let (start, end) = (self.tokens[open].end, self.tokens[close].start);
-            self.put(start, end, "t");
-            return close + 1;
-        }
-        at + 1
+        next
     }
 
     /// `TEST_CASE("name", "[tag]") {`: made a function, since a string is no parameter.

@@ -37,6 +37,7 @@ impl Masker<'_> {
             }
             b'=' if self.contexts.in_parens() && self.is(at + 1, "{") => return self.default_braces(at),
             b'=' if self.contexts.now() != Context::Body => return self.default_value(at),
+            b'(' if self.parenthesised_name(at) => {}
             b'(' => return self.member_pointer(at),
             // A comparison among template arguments; `!=` cannot end them.
             b'>' if rest.starts_with(b">=")
@@ -180,6 +181,11 @@ impl Masker<'_> {
 
     /// `T friend f()`: the word stands first or not at all.
     pub(super) fn friend(&mut self, at: usize) -> usize {
+        // In a file that a class includes.
+        if self.contexts.now() == Context::Namespace && self.contexts.begins(at) {
+            self.blank(at, at);
+            return at + 1;
+        }
         let after_type = at > 0
             && (self.is_word(at - 1) && self.previous(at) != b"constexpr"
                 || matches!(self.previous(at), b">" | b"&" | b"*"));

@@ -67,6 +67,36 @@ fn macros_of_the_tree_mean_what_their_bodies_say() {
 }
 
 #[test]
+fn names_in_parentheses_are_names() {
+    check("static T (max)(const T& a) { return a; }", "static T max (const T& a) { return a; }");
+    check("struct S { B<T> (operator*)(int a) const; };", "struct S { B<T> operator* (int a) const; };");
+    check("void (*callback)(int);", "void (*callback)(int);");
+    check("FIELD(name)(int a);", "FIELD(name)(int a);");
+    check("void f() { g (x)(y); }", "void f() { g (x)(y); }");
+}
+
+#[test]
+fn what_stands_in_a_class_elsewhere_is_read() {
+    check(
+        "protected: int f(); friend bool operator<(A a, A b) { return a.b; }",
+        "int f(); bool operator<(A a, A b) { return a.b; }",
+    );
+    check(
+        "struct S { protected: int f(); friend class T; };",
+        "struct S { protected: int f(); friend class T; };",
+    );
+}
+
+#[test]
+fn built_in_types_are_names_among_arguments() {
+    check(
+        "void f() { LIB_MAKE(x, unsigned long, 3); const LIB_MAKE(y, 1); }",
+        "void f() { LIB_MAKE(x, t , 3); LIB_MAKE(y, 1); }",
+    );
+    check("void f() { x = typeid(unsigned long); }", "void f() { x = type_ (t ); }");
+}
+
+#[test]
 fn macros_open_and_close_as_many_braces_as_they_have() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let two = [Opened::Namespace(names(&["a"])), Opened::Inline(names(&["b"]))].to_vec();

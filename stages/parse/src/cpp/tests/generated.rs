@@ -111,3 +111,38 @@ fn an_empty_line_ends_a_definition_that_its_last_line_continues() {
         ["macro ONE 1-1", "macro TWO 3-3", "function_definition f 4-4", "function_definition g 5-5"]
     );
 }
+
+#[test]
+fn friends_and_operators_that_a_macro_makes_are_placed_like_written_ones() {
+    let read = read_header(
+        "\
+#define COMPARE(NAME)                                                  \\
+    friend inline bool operator<(const NAME& a, const NAME& b) { return a.n < b.n; } \\
+    bool (operator==)(const NAME& b) const { return n == b.n; }        \\
+private:                                                               \\
+    NAME& operator=(const NAME&) { return *this; }
+namespace m {
+class Mass {
+    COMPARE(Mass)
+    double n;
+};
+}
+",
+    );
+    let names: BTreeSet<String> = read
+        .entities
+        .iter()
+        .filter(|one| one.kind.is_callable())
+        .map(|one| one.qualified_name.clone())
+        .collect();
+    let expected = ["m::Mass::operator=", "m::Mass::operator==", "m::operator<"];
+    assert_eq!(names, BTreeSet::from(expected.map(str::to_owned)));
+}
+
+#[test]
+fn the_head_of_a_template_may_be_a_macro() {
+    let text = "#define TPL template <class T, template <class> class A>\nTPL\nclass Box {\n  int n;\n};\n";
+    let read = read_header(text);
+    assert_eq!(read.outline()[1..], ["class Box 2-5", "field Box::n 4-4"]);
+    assert_eq!(read.named("Box").attributes, ["TPL"]);
+}
