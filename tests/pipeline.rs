@@ -204,6 +204,12 @@ fn a_limited_budget_explains_the_most_important_and_leaves_gaps_visible() {
     let status = bench.run("almanac", &["status", "--json"]).exits(0).json();
     let symbols = &status["coverage"][0];
     assert_eq!(symbols["missing"].as_u64().unwrap() as usize, explanations.len() - limit);
+    let poor = explanations.iter().filter(|e| e.poorly_grounded).count();
+    assert_eq!(symbols["poorly_grounded"].as_u64().unwrap() as usize, poor);
+    for done in explanations.iter().filter(|e| e.status == RecordStatus::Done) {
+        assert!(!done.role.is_empty() && done.text.starts_with(&done.role), "{done:?}");
+        assert!(done.grounding.is_some());
+    }
 }
 
 #[test]
@@ -307,6 +313,36 @@ fn a_setting_names_itself_as_the_cause() {
 }
 
 #[test]
+fn a_plan_says_what_the_models_would_make() {
+    let bench = built_bench();
+    let work = |limit: u32, settings: &[&str]| {
+        let limit = limit.to_string();
+        let arguments = [&["plan", "--json", "--max-records", &limit], settings].concat();
+        bench.run("almanac", &arguments).exits(0).json()["work"].as_array().unwrap().clone()
+    };
+    assert!(work(RECORDS, &[]).is_empty(), "a fresh stage makes nothing");
+    let one_more = &work(RECORDS + 1, &[])[0];
+    let figures = |work: &Value| {
+        (work["stage"].as_str().unwrap().to_owned(), work["records"].as_u64(), work["changed"].as_u64())
+    };
+    assert_eq!(figures(one_more), ("explain".to_owned(), Some(1), Some(0)));
+    assert_eq!(one_more["counted"], true);
+    for name in ["prompt_tokens", "completion_tokens", "tokens_per_second", "gpu_hours"] {
+        assert!(one_more[name].as_f64().unwrap() > 0.0, "{name}: {one_more}");
+    }
+    let rate = work(RECORDS + 1, &["--set", "explain.run.tokens_per_second=250"])[0].clone();
+    assert_eq!(rate["tokens_per_second"], 250.0);
+    // What decides a text changes all of them, and a run makes as many as the plan said.
+    let other = ["--set", "explain.params.sampling.seed=21"];
+    let all = u64::from(RECORDS);
+    assert_eq!(figures(&work(RECORDS, &other)[0]), ("explain".to_owned(), Some(all), Some(all)));
+    bench.build(RECORDS, &[&other[..], &["--until", "explain"]].concat()).exits(0);
+    let counts = &bench.last_run("explain")["counts"];
+    let made = counts["generated"].as_u64().unwrap() + counts["failed_now"].as_u64().unwrap();
+    assert_eq!(made, all, "{counts}");
+}
+
+#[test]
 fn every_binary_answers_help_and_version() {
     let bench = Bench::empty();
     let stages = almanac_catalog::PIPELINE.iter().map(|stage| stage.binary());
@@ -340,7 +376,7 @@ fn texts_that_failed_are_told_with_the_reason_and_what_to_do() {
     let entities: Vec<Entity> = bench.rows("sources");
     let name = first.split('`').nth(1).unwrap();
     assert!(entities.iter().any(|entity| entity.qualified_name == name), "{name} is no name");
-    for words in ["warning", "2 of the texts", first, "explain.run.retry_failed=true"] {
+    for words in ["warning", "2 of the texts", first, "almanac build --retry-failed"] {
         assert!(run.stderr.contains(words), "no `{words}` in {}", run.stderr);
     }
     assert_eq!(bench.last_run("explain")["counts"]["failed_now"], 2);

@@ -401,6 +401,7 @@ fn a_person_can_submit_each_stage_by_hand() {
             .env("ALMANAC_CONFIG", cluster.config())
             .env("ALMANAC_MODELS__LLM", "tiny")
             .env("ALMANAC_EXPLAIN__RUN__MAX_RECORDS", "2")
+            .env("ALMANAC_EXPLAIN__PARAMS__FORMAT", "text")
             .env("ALMANAC_EXPLAIN__PARAMS__CONTEXT_TOKENS", "160")
             .env("ALMANAC_EXPLAIN__PARAMS__MAX_TOKENS", "16")
             .output()

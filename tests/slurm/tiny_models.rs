@@ -47,14 +47,14 @@ pub(crate) fn write(config: &Path) {
     fs_err::write(config.join("models.toml"), catalog).unwrap();
 }
 
-/// Settings that name them.
-pub(crate) fn settings(language_model: &str) -> [String; 4] {
-    [
-        "--set".to_owned(),
-        format!("models.llm={language_model}"),
-        "--set".to_owned(),
-        "models.embedder=tiny-embedder".to_owned(),
-    ]
+/// Settings that name them. They know a dozen words and no brace, so their texts are free.
+pub(crate) fn settings(language_model: &str) -> [String; 8] {
+    let set = |value: &str| ["--set".to_owned(), value.to_owned()];
+    let [a, b] = set(&format!("models.llm={language_model}"));
+    let [c, d] = set("models.embedder=tiny-embedder");
+    let [e, f] = set("explain.params.format=text");
+    let [g, h] = set("entities.params.format=text");
+    [a, b, c, d, e, f, g, h]
 }
 
 /// Tensors in the order they are written.

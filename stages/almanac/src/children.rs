@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::error::Error;
 
 /// Path of a stage's binary: beside this one.
-fn binary(stage: &StageSpec) -> Result<PathBuf, Error> {
+pub(crate) fn binary(stage: &StageSpec) -> Result<PathBuf, Error> {
     let own =
         std::env::current_exe().map_err(|source| Error::Child { path: PathBuf::from("almanac"), source })?;
     let path = own.with_file_name(format!("{}{}", stage.binary(), std::env::consts::EXE_SUFFIX));

@@ -4,22 +4,24 @@ use std::process::ExitCode;
 
 use almanac_catalog::ENTITIES;
 use almanac_entities::{Params, Plan, Prompts, Sources};
-use almanac_generation::{ConfiguredModels, Session};
+use almanac_generation::{ConfiguredModels, RowState, Session};
 use almanac_stage::{Context, Implementation, Outcome, Output};
-use almanac_tables::EntityLevel;
+use almanac_tables::{EntityLevel, RecordStatus, Summary};
 
 fn main() -> ExitCode {
     almanac_stage::main(&ENTITIES, Implementation { run, model: ConfiguredModels::digest })
 }
 
 fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
-    let params: Params = context.params()?;
+    let mut params: Params = context.params()?;
     let session = Session::open(context, ENTITIES.name)?;
+    params.context_tokens = session.context_tokens(params.context_tokens)?;
+    let prompt = |mode: &str| session.prompt(mode, params.format);
     let prompts = Prompts {
-        file: session.prompt(&params.file_prompt)?,
-        file_fallback: session.prompt(&params.file_fallback_prompt)?,
-        module: session.prompt(&params.module_prompt)?,
-        call_chain: session.prompt(&params.call_chain_prompt)?,
+        file: prompt(&params.file_prompt)?,
+        file_fallback: prompt(&params.file_fallback_prompt)?,
+        module: prompt(&params.module_prompt)?,
+        call_chain: prompt(&params.call_chain_prompt)?,
     };
     let sources = Sources {
         files: &context.read("sources")?,
@@ -47,7 +49,16 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         return Ok(session.share_outcome(&generated));
     }
     let rows = plan.project(generated.ledger())?;
-    let outcome = session.outcome(&generated, rows.iter().map(|row| row.status));
+    let before = context.previous_rows::<Summary>().into_iter();
+    let before = before.filter(|row| row.status != RecordStatus::Missing);
+    let before = before.map(|row| (row.id, row.record_key)).collect();
+    let states = rows.iter().map(|row| RowState {
+        subject: &row.id,
+        status: row.status,
+        record_key: &row.record_key,
+        poorly_grounded: row.poorly_grounded,
+    });
+    let outcome = session.outcome(&generated, &before, states);
     output.write(rows)?;
     Ok(outcome)
 }

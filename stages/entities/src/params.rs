@@ -1,6 +1,6 @@
 //! Settings that decide what is summarised and how.
 
-use almanac_inference::{PromptTemplate, Sampling};
+use almanac_inference::{AnswerFormat, PromptTemplate, Sampling};
 use almanac_tables::ArtifactRole;
 use serde::Deserialize;
 
@@ -67,6 +67,8 @@ pub struct Params {
     pub module_prompt: String,
     /// Prompt mode of a call chain.
     pub call_chain_prompt: String,
+    /// Whether summaries are JSON of the prompts' schemas or free text.
+    pub format: AnswerFormat,
     /// Model; empty for the project's.
     pub model: String,
     /// Longest summary, in tokens.

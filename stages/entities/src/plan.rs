@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use almanac_artifact::{Ledger, Shard};
 use almanac_inference::{
     GenerationCounts, GenerationError, GenerationJob, GenerationLimits, GenerationProgress, LazyModel,
-    ModelIdentity, OpenLedger, PromptTemplate, generate,
+    ModelIdentity, OpenLedger, PromptTemplate, Told, generate,
 };
 use almanac_tables::{
-    ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, RecordStatus, Summary, file_node,
+    Answer, ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, Summary, file_node,
     folder_node,
 };
 use serde::Serialize;
@@ -168,6 +168,7 @@ impl<'a> Plan<'a> {
                 .partition(|item| item.parts.iter().all(|part| !unsettled.contains(part)));
             counts.wanted += waiting.len();
             counts.waiting += waiting.len();
+            waiting.iter().for_each(|item| counts.expect(&drafts[item.id.as_str()].job, None));
             ahead -= ready.len() + waiting.len();
             let jobs: Vec<&GenerationJob> = ready.iter().map(|item| &drafts[item.id.as_str()].job).collect();
             let (before, done_before) = (counts, done);
@@ -225,10 +226,13 @@ impl<'a> Plan<'a> {
                 (EntityLevel::CallChain, &*callable.qualified_name, &*callable.path, folder)
             }
         };
+        let said = Told::of(record, &self.context.params.sampling);
         let reason = match record {
-            Some(record) => &record.reason,
-            None => item.unwanted.unwrap_or(""),
+            Some(_) => said.reason,
+            None => item.unwanted.unwrap_or("").to_owned(),
         };
+        let Answer { role, does, inputs, outputs, meaning, parallelism, effects, terms, uncertainty } =
+            said.answer;
         Summary {
             id: item.id.clone(),
             level,
@@ -237,11 +241,23 @@ impl<'a> Plan<'a> {
             module: module.to_owned(),
             members: draft.members.clone(),
             facts: draft.facts.clone(),
-            status: record.map_or(RecordStatus::Missing, |record| record.status),
-            reason: reason.to_owned(),
+            status: said.status,
+            reason,
             prompt: draft.job.prompt.clone(),
             model: self.model.name.clone(),
-            text: record.map_or_else(String::new, |record| record.text.clone()),
+            text: said.text,
+            role,
+            does,
+            inputs,
+            outputs,
+            meaning,
+            parallelism,
+            effects,
+            terms,
+            uncertainty,
+            grounding: said.grounding,
+            ungrounded: said.ungrounded,
+            poorly_grounded: said.poorly_grounded,
             record_key: draft.job.record_key.clone(),
             priority,
         }
@@ -327,10 +343,8 @@ fn taken<'b, 'a>(wave: &'b [Item<'a>], chosen: &BTreeSet<&str>, shard: Shard) ->
 
 fn collect_texts(drafts: &BTreeMap<&str, Draft>, ledger: &Ledger<GenerationRecord>, texts: &mut Texts) {
     for (id, draft) in drafts {
-        if let Some(record) = ledger.get(&draft.job.record_key)
-            && record.status == RecordStatus::Done
-        {
-            texts.insert((*id).to_owned(), record.text.clone());
+        if let Some(said) = ledger.get(&draft.job.record_key).and_then(GenerationRecord::saying) {
+            texts.insert((*id).to_owned(), said.text);
         }
     }
 }

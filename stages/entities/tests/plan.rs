@@ -40,7 +40,7 @@ fn identity() -> ModelIdentity {
     ModelIdentity { name: "tiny".into(), digest: "0123".into() }
 }
 
-/// Answers `Role: about X.` where X is the first line of the prompt, and keeps the prompts.
+/// Answers that its role is `tells about X` where X is the first line of the prompt, and keeps the prompts.
 struct Echo {
     identity: ModelIdentity,
     asked: &'static Mutex<Vec<String>>,
@@ -66,7 +66,10 @@ impl LanguageModel for Echo {
     ) -> almanac_inference::Result<Completion> {
         self.asked.lock().unwrap().push(request.user.clone());
         let about = request.user.lines().next().unwrap_or_default();
-        let text = format!("Role: tells about {about}. It says more here.");
+        assert!(request.schema.is_some(), "summaries are structured");
+        let answer =
+            serde_json::json!({"role": format!("tells about {about}."), "does": "It says more here."});
+        let text = answer.to_string();
         let finish = FinishReason::Stop;
         Ok(Completion { text, prompt_tokens: 9, completion_tokens: 6, seconds: 0.0, finish })
     }

@@ -5,12 +5,30 @@ use almanac_tables::{Entity, OutlinePiece};
 
 /// The code of `entity` in at most `tokens`. `inside` are the callables defined within it.
 pub(crate) fn fit(entity: &Entity, inside: &[&Entity], text: &str, tokens: usize) -> String {
-    let code = entity.slice(text);
-    if estimate_tokens(code) <= tokens {
-        return code.to_owned();
+    let code = plain(entity.slice(text));
+    if estimate_tokens(&code) <= tokens {
+        return code;
     }
-    let outline = outline(entity, inside, text);
+    let outline = plain(&outline(entity, inside, text));
     if estimate_tokens(&outline) <= tokens { outline } else { ends(&outline, tokens) }
+}
+
+/// Code without what says nothing: the indentation that all lines after the first share, blanks at line
+/// ends, more than one empty line. Bodies that differ in no more than this have one prompt, and moving a
+/// function into a namespace costs no generation.
+fn plain(code: &str) -> String {
+    let indentation = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let told = code.lines().skip(1).filter(|line| !line.trim().is_empty());
+    let common = told.map(indentation).min().unwrap_or(0);
+    let mut lines: Vec<&str> = Vec::new();
+    for (at, line) in code.lines().enumerate() {
+        let line = line.trim_end();
+        let line = if at == 0 { line } else { line.get(common..).unwrap_or("") };
+        if !(line.is_empty() && lines.last().is_some_and(|last| last.is_empty())) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
 }
 
 /// The entity with the bodies of what is defined within it left out.
@@ -41,6 +59,14 @@ fn ends(code: &str, tokens: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn layout_makes_no_other_prompt() {
+        let flat = "int f() {\n    return 1;\n}";
+        assert_eq!(plain(flat), flat);
+        assert_eq!(plain("int f() {  \n        return 1;\n    }"), flat);
+        assert_eq!(plain("int f() {\n\n\n  a();\n\n  b();\n }"), "int f() {\n\n a();\n\n b();\n}");
+    }
 
     fn spanning(text: &str, from: &str, to: &str, signature: &str) -> Entity {
         let start = text.find(from).unwrap();

@@ -4,17 +4,19 @@ use std::process::ExitCode;
 
 use almanac_catalog::EXPLAIN;
 use almanac_explain::{Params, Plan, Sources};
-use almanac_generation::{ConfiguredModels, Session};
+use almanac_generation::{ConfiguredModels, RowState, Session};
 use almanac_stage::{Context, Implementation, Outcome, Output};
+use almanac_tables::{Explanation, RecordStatus};
 
 fn main() -> ExitCode {
     almanac_stage::main(&EXPLAIN, Implementation { run, model: ConfiguredModels::digest })
 }
 
 fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
-    let params: Params = context.params()?;
+    let mut params: Params = context.params()?;
     let session = Session::open(context, EXPLAIN.name)?;
-    let template = session.prompt(&params.prompt)?;
+    params.context_tokens = session.context_tokens(params.context_tokens)?;
+    let template = session.prompt(&params.prompt, params.format)?;
     let sources = Sources {
         entities: &context.read("sources")?,
         texts: &context.read("sources")?,
@@ -29,7 +31,16 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         return Ok(outcome);
     }
     let rows = plan.project(generated.ledger());
-    let outcome = session.outcome(&generated, rows.iter().map(|row| row.status));
+    let before = context.previous_rows::<Explanation>().into_iter();
+    let before = before.filter(|row| row.status != RecordStatus::Missing);
+    let before = before.map(|row| (row.entity_id, row.record_key)).collect();
+    let states = rows.iter().map(|row| RowState {
+        subject: &row.entity_id,
+        status: row.status,
+        record_key: &row.record_key,
+        poorly_grounded: row.poorly_grounded,
+    });
+    let outcome = session.outcome(&generated, &before, states);
     output.write(rows)?;
     Ok(outcome)
 }

@@ -1,6 +1,6 @@
 //! Settings that decide what is explained and how.
 
-use almanac_inference::Sampling;
+use almanac_inference::{AnswerFormat, Sampling};
 use almanac_tables::{ArtifactRole, EntityKind};
 use serde::Deserialize;
 
@@ -16,6 +16,8 @@ pub struct Params {
     pub skip_roles: Vec<ArtifactRole>,
     /// Prompt mode.
     pub prompt: String,
+    /// Whether explanations are JSON of the prompt's schema or free text.
+    pub format: AnswerFormat,
     /// Model; empty for the project's.
     pub model: String,
     /// Longest explanation, in tokens.

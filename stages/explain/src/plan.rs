@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use almanac_artifact::Ledger;
 use almanac_inference::{
     GenerationCounts, GenerationJob, GenerationLimits, GenerationProgress, LazyModel, ModelIdentity,
-    OpenLedger, PromptTemplate, Sampling, generate,
+    OpenLedger, PromptTemplate, Sampling, Told, generate,
 };
-use almanac_tables::{Edge, Entity, Explanation, GenerationRecord, Rank, RecordStatus, Text};
+use almanac_tables::{Answer, Edge, Entity, Explanation, GenerationRecord, Rank, Text};
 
 use crate::facts::render;
 use crate::neighbours::Neighbours;
@@ -101,22 +101,42 @@ impl Plan {
     pub fn project(&self, ledger: &Ledger<GenerationRecord>) -> Vec<Explanation> {
         let mut rows = Vec::new();
         for (priority, work) in (0..).zip(&self.work) {
-            let record = ledger.get(&work.job.record_key);
+            let row = self.row(work, ledger.get(&work.job.record_key), priority);
             for entity_id in std::iter::once(&work.entity_id).chain(&work.declarations) {
-                rows.push(Explanation {
-                    entity_id: entity_id.clone(),
-                    status: record.map_or(RecordStatus::Missing, |record| record.status),
-                    reason: record.map_or_else(String::new, |record| record.reason.clone()),
-                    prompt: work.job.prompt.clone(),
-                    model: self.model.name.clone(),
-                    text: record.map_or_else(String::new, |record| record.text.clone()),
-                    record_key: work.job.record_key.clone(),
-                    priority,
-                });
+                rows.push(Explanation { entity_id: entity_id.clone(), ..row.clone() });
             }
         }
         rows.sort_by(|a, b| a.entity_id.cmp(&b.entity_id));
         rows
+    }
+
+    /// The row of a symbol, without its id.
+    fn row(&self, work: &Work, record: Option<&GenerationRecord>, priority: u32) -> Explanation {
+        let said = Told::of(record, &self.sampling);
+        let Answer { role, does, inputs, outputs, meaning, parallelism, effects, terms, uncertainty } =
+            said.answer;
+        Explanation {
+            entity_id: String::new(),
+            status: said.status,
+            reason: said.reason,
+            prompt: work.job.prompt.clone(),
+            model: self.model.name.clone(),
+            text: said.text,
+            role,
+            does,
+            inputs,
+            outputs,
+            meaning,
+            parallelism,
+            effects,
+            terms,
+            uncertainty,
+            grounding: said.grounding,
+            ungrounded: said.ungrounded,
+            poorly_grounded: said.poorly_grounded,
+            record_key: work.job.record_key.clone(),
+            priority,
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use almanac_artifact::Shard;
 use almanac_explain::{Params, Plan, Sources};
 use almanac_inference::{
-    Completion, FinishReason, FlushPolicy, GenerateRequest, GenerationLimits, LanguageModel, LazyModel,
-    ModelIdentity, OpenLedger, PromptTemplate, estimate_tokens,
+    AnswerFormat, Completion, FinishReason, FlushPolicy, GenerateRequest, GenerationLimits, LanguageModel,
+    LazyModel, ModelIdentity, OpenLedger, PromptTemplate, estimate_tokens,
 };
 use almanac_tables::{
     ArtifactRole, Edge, EdgeKind, Entity, EntityKind, GenerationRecord, Rank, RecordStatus, Text,
@@ -174,7 +174,7 @@ fn facts_go_before_code() {
     assert!(prompt_of(&cut, "solve").contains("lines left out"), "{}", prompt_of(&cut, "solve"));
 }
 
-/// Answers with the first words of the prompt.
+/// Answers with the first words of the prompt, in the schema where one is asked for.
 struct Echo(ModelIdentity);
 
 impl LanguageModel for Echo {
@@ -195,7 +195,11 @@ impl LanguageModel for Echo {
         request: &GenerateRequest,
         _on_text: &mut dyn FnMut(&str),
     ) -> almanac_inference::Result<Completion> {
-        let text = request.user.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+        let role = request.user.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+        let text = match &request.schema {
+            Some(_) => serde_json::json!({"role": role, "terms": ["step", "made_up"]}).to_string(),
+            None => role,
+        };
         let finish = FinishReason::Stop;
         Ok(Completion { text, prompt_tokens: 9, completion_tokens: 6, seconds: 0.0, finish })
     }
@@ -233,6 +237,27 @@ fn a_limit_names_the_most_important_and_counts_what_is_there() {
     let expected = [("Solver", missing, 2), ("declared", done, 0), ("solve", done, 0), ("step", done, 1)];
     assert_eq!(told, expected);
     assert_eq!(rows[1].text, rows[2].text);
+    assert!(rows[2].role.contains("b.cpp"));
+    assert_eq!(rows[2].text, format!("{}\nTerms: step, made_up", rows[2].role));
+    // Of the terms one looks like a name of the code, and it is none.
+    assert_eq!((rows[2].grounding, rows[2].poorly_grounded), (Some(0.0), true));
+    assert_eq!(rows[2].ungrounded, ["made_up"]);
+    assert_eq!((rows[0].grounding, rows[0].poorly_grounded), (None, false));
+}
+
+#[test]
+fn free_text_stays_possible() {
+    let template = PromptTemplate::parse_for(AnswerFormat::Text, "general", PROMPT).unwrap();
+    assert!(template.system().contains("Write a line for each"), "{}", template.system());
+    let rows = rows();
+    let Rows { entities, texts, edges, ranks } = &rows;
+    let sources = Sources { entities, texts, edges, ranks };
+    let plan = Plan::new(&sources, &template, &identity(), &params()).unwrap();
+    assert_ne!(plan.record_keys(), rows.plan(&params()).record_keys());
+    let folder = tempfile::tempdir().unwrap();
+    generate(&plan, folder.path(), 1, Shard::WHOLE);
+    let rows = plan.project(ledger(folder.path()).records());
+    assert_eq!((rows[2].role.as_str(), rows[2].status), ("", RecordStatus::Done));
     assert!(rows[2].text.contains("b.cpp"));
 }
 

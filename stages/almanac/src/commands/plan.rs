@@ -1,5 +1,7 @@
 //! `almanac plan`.
 
+mod work;
+
 use std::path::PathBuf;
 
 use almanac_catalog::PIPELINE;
@@ -7,9 +9,11 @@ use almanac_freshness::{Gaps, Plan, Reason, StagePlan, State};
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Table};
 use clap::Args;
+use serde::Serialize;
 
 use super::build::TextLimits;
 use crate::project::Project;
+use work::StageWork;
 
 /// Options of `plan`.
 #[derive(Debug, Args)]
@@ -28,25 +32,39 @@ pub(crate) struct PlanArguments {
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &PlanArguments) -> miette::Result<ExitStatus> {
-    let project = Project::open(global, &arguments.limits.assignments())?;
+    let assignments = arguments.limits.assignments();
+    let project = Project::open(global, &assignments)?;
     let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
     let verified: Vec<&str> = PIPELINE.iter().filter(|_| arguments.verify).map(|stage| stage.name).collect();
     let plan = project.plan(tree.as_ref(), &[], &verified, Gaps::Fill)?;
+    let work = work::of(global, &project, &assignments, &plan, tree.as_ref());
     if global.json {
-        almanac_terminal::data_json(&plan);
+        almanac_terminal::data_json(&Report { plan: &plan, work: &work });
     } else {
-        print(&plan);
+        print(&plan, &work);
     }
     let stale = arguments.check && !plan.is_fresh();
     Ok(if stale { ExitStatus::Stale } else { ExitStatus::Done })
 }
 
-fn print(plan: &Plan) {
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    plan: &'a Plan,
+    /// What the stages with a language model would make.
+    work: &'a [StageWork],
+}
+
+fn print(plan: &Plan, work: &[StageWork]) {
     let mut table = Table::new(["stage", "state", "why"]);
     for stage in &plan.stages {
         table.row([stage.stage.to_owned(), state_word(stage).to_owned(), why(stage)]);
     }
     table.print();
+    for stage in work {
+        almanac_terminal::data_line(&stage.line());
+    }
     almanac_terminal::data(&summary(plan));
 }
 

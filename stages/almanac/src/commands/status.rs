@@ -101,14 +101,19 @@ fn print(status: &Status) {
     resolved::print(&status.counts.resolved);
     if !status.coverage.is_empty() {
         almanac_terminal::data("");
-        let mut table = Table::new(["generated texts", "done", "missing", "failed"]).right([1, 2, 3]);
+        let heads = ["generated texts", "done", "missing", "failed", "poorly grounded", "names grounded"];
+        let mut table = Table::new(heads).right([1, 2, 3, 4, 5]);
         for line in &status.coverage {
-            let numbers = [line.done, line.missing, line.failed].map(format::count);
-            table.row([vec![line.level.clone()], numbers.to_vec()].concat());
+            let numbers = [line.done, line.missing, line.failed, line.poorly_grounded].map(format::count);
+            let share = line.grounding.map_or_else(String::new, |share| format!("{:.0} %", share * 100.0));
+            table.row([vec![line.level.clone()], numbers.to_vec(), vec![share]].concat());
         }
         table.print();
         for failure in status.coverage.iter().flat_map(|line| &line.failures) {
             almanac_terminal::data_line(&format!("  failed: {failure}"));
+        }
+        for names in status.coverage.iter().flat_map(|line| &line.made_up) {
+            almanac_terminal::data_line(&format!("  poorly grounded: {names}"));
         }
     }
     if !status.paper.is_empty() {

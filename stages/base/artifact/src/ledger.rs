@@ -26,6 +26,11 @@ pub trait LedgerRecord: Table {
     fn record_key(&self) -> &str;
     /// Which of two records with one key is kept; must be the same whatever the order.
     fn supersedes(&self, other: &Self) -> bool;
+    /// Records of a file that an older version of the table wrote; `None` where that version is not known.
+    fn read_older(path: &Path, version: &str) -> Option<Result<Vec<Self>>> {
+        let _ = (path, version);
+        None
+    }
 }
 
 /// The records of one ledger, by key.
@@ -86,8 +91,15 @@ impl<R: LedgerRecord> Ledger<R> {
 
     /// Reads one file; false when it is not there any more.
     fn read_file(&mut self, path: &Path) -> Result<bool> {
-        check_version::<R>(path)?;
-        match check_regular(path).and_then(|()| read_part::<R>(path)) {
+        let older = older_version::<R>(path);
+        let rows = check_regular(path).and_then(|()| match &older {
+            None => read_part::<R>(path),
+            Some(version) => R::read_older(path, version).unwrap_or_else(|| {
+                let (path, found) = (path.to_owned(), version.clone());
+                Err(Error::LedgerVersion { path, found, expected: R::VERSION })
+            }),
+        });
+        match rows {
             Ok(rows) => rows.into_iter().for_each(|row| self.insert(row)),
             Err(Error::Io { source, .. }) if is_gone(&source) => return Ok(false),
             Err(error) if error.is_damage() => self.damaged.push(path.to_owned()),
@@ -179,18 +191,12 @@ fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The version stands in the name (`….v1.parquet`), so that a record of another version is never
-/// mistaken for damage and generated again.
-fn check_version<R: Table>(path: &Path) -> Result<()> {
+/// The version in the name (`….v1.parquet`) of a file that is not of the present one. It stands there so
+/// that a record of another version is never mistaken for damage and generated again.
+fn older_version<R: Table>(path: &Path) -> Option<String> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    match stem.rsplit_once(".v") {
-        Some((_, version)) if version != R::VERSION.to_string() => Err(Error::LedgerVersion {
-            path: path.to_owned(),
-            found: version.to_owned(),
-            expected: R::VERSION,
-        }),
-        _ => Ok(()),
-    }
+    let (_, version) = stem.rsplit_once(".v")?;
+    (version != R::VERSION.to_string()).then(|| version.to_owned())
 }
 
 /// Appends records in files of its own.

@@ -31,6 +31,7 @@ pub use files::{read_json, write_atomically};
 pub use ledger::{Ledger, LedgerRecord, LedgerWriter};
 pub use manifest::{FileEntry, KeyParts, Manifest, PartEntry, TableEntry};
 pub use shard::Shard;
+pub use parquet_io::read_part as read_rows;
 pub use store::{Ref, STORE_FORMAT, Store};
 pub use table::{ColumnDoc, Table};
 pub use writer::ArtifactWriter;

@@ -60,7 +60,7 @@ pub(crate) fn write_part<T: Table>(path: &Path, rows: &[T]) -> Result<PartEntry>
 }
 
 /// Reads every row of one file.
-pub(crate) fn read_part<T: Table>(path: &Path) -> Result<Vec<T>> {
+pub fn read_part<T: Table>(path: &Path) -> Result<Vec<T>> {
     let failed = |source| Error::ReadTable { table: T::NAME, path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(Error::io("open", path))?;
     // A damaged footer can send the decoder into arithmetic that panics; damage is an error here.

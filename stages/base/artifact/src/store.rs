@@ -52,6 +52,9 @@ pub struct Ref {
     /// Records that were tried and failed. They count as there until somebody asks to retry them.
     #[serde(default)]
     pub failed: u64,
+    /// Records that are there and poorly grounded. They too are tried again only when somebody asks.
+    #[serde(default)]
+    pub poorly_grounded: u64,
 }
 
 impl Store {

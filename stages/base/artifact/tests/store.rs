@@ -268,7 +268,7 @@ fn a_pipe_is_damage_and_nothing_waits_for_it() {
     std::fs::create_dir_all(folder.path().join("refs/default")).unwrap();
     make_pipe(&folder.path().join("refs/default/samples.json"));
     assert!(store.read_ref("default", "samples").unwrap_err().is_damage());
-    let value = Ref { key, plan: key, complete: true, budget: None, failed: 0 };
+    let value = Ref { key, plan: key, complete: true, budget: None, failed: 0, poorly_grounded: 0 };
     store.write_ref("default", "samples", &value).unwrap();
     assert_eq!(store.read_ref("default", "samples").unwrap(), Some(value));
 
@@ -439,6 +439,7 @@ fn a_ref_is_replaced_as_a_whole() {
 
 #[test]
 fn a_ledger_survives_writers_side_by_side_and_a_damaged_file() {
+        poorly_grounded: 1,
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger");
     let ledger = Ledger::<Sample>::open(&path).unwrap();

@@ -22,7 +22,7 @@ const CHUNKS: TableSpec = TableSpec::of::<Chunk>("embeddings");
 const EMBEDDINGS: TableSpec = TableSpec::of::<Embedding>("embeddings");
 
 const MISTRAL: Identity = Identity::Library { name: "mistralrs", version: "0.8.1" };
-const TEXT_RECORD: Identity = Identity::Format { name: "text record", version: 1 };
+const TEXT_RECORD: Identity = Identity::Format { name: "text record", version: 2 };
 const VECTOR_RECORD: Identity = Identity::Format { name: "vector record", version: 1 };
 
 /// Sources to files, entities and references.
@@ -57,7 +57,7 @@ pub const GRAPH: StageSpec = StageSpec {
 pub const EXPLAIN: StageSpec = StageSpec {
     name: "explain",
     artifact: "explanations",
-    revision: 1,
+    revision: 2,
     summary: "explain symbols with a language model, most important first",
     reads: &[FILES, TEXTS, ENTITY_ROWS, EDGES, RANKS],
     writes: &[EXPLANATIONS],
@@ -76,7 +76,7 @@ pub const EXPLAIN: StageSpec = StageSpec {
 pub const ENTITIES: StageSpec = StageSpec {
     name: "entities",
     artifact: "summaries",
-    revision: 1,
+    revision: 2,
     summary: "summarise files, modules and call chains with a language model",
     reads: &[FILES, TEXTS, ENTITY_ROWS, EDGES, MODULES, RANKS, EXPLANATIONS],
     writes: &[SUMMARIES],
@@ -98,7 +98,7 @@ pub const ENTITIES: StageSpec = StageSpec {
 pub const EMBED: StageSpec = StageSpec {
     name: "embed",
     artifact: "embeddings",
-    revision: 2,
+    revision: 3,
     summary: "form retrievable chunks and embed them",
     reads: &[FILES, TEXTS, ENTITY_ROWS, EXPLANATIONS, SUMMARIES],
     writes: &[CHUNKS, EMBEDDINGS],

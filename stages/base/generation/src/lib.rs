@@ -10,4 +10,4 @@ mod configured;
 mod session;
 
 pub use configured::ConfiguredModels;
-pub use session::{Generated, Session, Tools};
+pub use session::{Generated, RowState, Session, Tools};

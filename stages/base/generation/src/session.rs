@@ -1,12 +1,12 @@
 //! One run of a stage that generates texts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use almanac_artifact::{Ledger, Shard};
 use almanac_inference::{
-    GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings, LanguageModel, LazyModel,
-    ModelIdentity, OpenLedger, PromptTemplate,
+    AnswerFormat, GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings, LanguageModel,
+    LazyModel, ModelIdentity, OpenLedger, PromptTemplate,
 };
 use almanac_stage::{Context, Counts, Outcome};
 use almanac_tables::{GenerationRecord, RecordStatus};
@@ -21,6 +21,19 @@ pub struct Session<'a> {
     models: ConfiguredModels,
     model: ModelIdentity,
     settings: GenerationSettings,
+}
+
+/// What the outcome of a run depends on, of a row that would be written.
+#[derive(Debug, Clone, Copy)]
+pub struct RowState<'a> {
+    /// What it is about.
+    pub subject: &'a str,
+    /// Done, missing or failed.
+    pub status: RecordStatus,
+    /// Key of its record.
+    pub record_key: &'a str,
+    /// Whether it mentions too many names that its prompt does not.
+    pub poorly_grounded: bool,
 }
 
 /// What a stage's plan needs to generate.
@@ -52,10 +65,15 @@ impl<'a> Session<'a> {
         &self.model
     }
 
-    /// The prompt of a mode.
-    pub fn prompt(&self, mode: &str) -> miette::Result<PromptTemplate> {
+    /// Tokens of prompt and answer together: as many as `wanted`, if the model takes so many.
+    pub fn context_tokens(&self, wanted: usize) -> miette::Result<usize> {
+        Ok(wanted.min(self.models.catalog().get(&self.model.name)?.context_length))
+    }
+
+    /// The prompt of a mode, for answers in a format.
+    pub fn prompt(&self, mode: &str, format: AnswerFormat) -> miette::Result<PromptTemplate> {
         let file = self.context.settings().prompt(mode)?;
-        Ok(PromptTemplate::parse(mode, &file.text)?)
+        Ok(PromptTemplate::parse_for(format, mode, &file.text)?)
     }
 
     /// Calls `generate` for this task's share and gives the counts and all records there are now.
@@ -89,7 +107,12 @@ impl<'a> Session<'a> {
         let mut progress = |now: GenerationProgress<'_>| {
             let bar = bar.get_or_insert_with(|| Progress::start(self.stage, now.total as u64, "records"));
             bar.advance((now.done - shown) as u64);
-            bar.set_message(now.subject);
+            let tokens = now.counts.prompt_tokens + now.counts.completion_tokens;
+            let per_second = tokens as f64 / now.counts.seconds.max(f64::MIN_POSITIVE);
+            bar.set_message(&match now.subject {
+                "" => String::new(),
+                subject => format!("{subject} ({per_second:.0} tokens/s, {tokens} so far)"),
+            });
             shown = now.done;
             if let Some(reason) = now.failure {
                 failures.add(now.subject, reason);
@@ -122,18 +145,32 @@ impl<'a> Session<'a> {
         Ok(Generated { counts, ledger: ledger.finish()?, failures })
     }
 
-    /// How the run ended, given the state of every row that would be written.
-    pub fn outcome(&self, generated: &Generated, rows: impl Iterator<Item = RecordStatus>) -> Outcome {
+    /// How the run ended, given the state of every row that would be written. `before` has the keys of
+    /// the records that the rows of the last run had, by subject.
+    pub fn outcome<'r>(
+        &self,
+        generated: &Generated,
+        before: &BTreeMap<String, String>,
+        rows: impl Iterator<Item = RowState<'r>>,
+    ) -> Outcome {
         let counts = &generated.counts;
-        let mut report = generated.report();
-        for status in rows {
+        let mut report = self.report(generated);
+        let mut changed = BTreeSet::new();
+        for row in rows {
             report.total += 1;
-            match status {
+            report.poorly_grounded += u64::from(row.poorly_grounded);
+            match row.status {
                 RecordStatus::Done => {}
                 RecordStatus::Failed => report.failed += 1,
-                RecordStatus::Missing => report.missing += 1,
+                RecordStatus::Missing => {
+                    report.missing += 1;
+                    if before.get(row.subject).is_some_and(|key| key != row.record_key) {
+                        changed.insert(row.record_key);
+                    }
+                }
             }
         }
+        report.changed = changed.len() as u64;
         self.tell_failures(&generated.failures, report.failed);
         if report.missing == 0 {
             Outcome::Complete(report)
@@ -160,7 +197,7 @@ impl<'a> Session<'a> {
             total: counts.wanted as u64,
             failed: counts.failed as u64,
             missing: (counts.left + counts.waiting) as u64,
-            ..generated.report()
+            ..self.report(generated)
         };
         if counts.waiting > 0 { Outcome::Blocked(report) } else { Outcome::Waiting(report) }
     }
@@ -177,14 +214,34 @@ impl<'a> Session<'a> {
             total: counts.wanted as u64,
             failed: counts.failed as u64,
             missing: (counts.left + counts.waiting) as u64,
-            ..generated.report()
+            ..self.report(generated)
         }))
+    }
+
+    /// The part of the report that needs no rows.
+    fn report(&self, generated: &Generated) -> Counts {
+        let Generated { counts, failures, .. } = generated;
+        let (ahead, prompt_tokens, completion_tokens) = if self.context.counts_only() {
+            (counts.records_ahead as u64, counts.prompt_tokens_ahead, counts.completion_tokens_ahead)
+        } else {
+            (0, counts.prompt_tokens, counts.completion_tokens)
+        };
+        Counts {
+            reused: counts.reused as u64,
+            generated: counts.generated as u64,
+            failed_now: failures.count,
+            first_failure: failures.first.clone().unwrap_or_default(),
+            ahead,
+            prompt_tokens,
+            completion_tokens,
+            ..Counts::default()
+        }
     }
 
     /// A failure is kept and does not end the run, but whoever started it must know.
     fn tell_failures(&self, failures: &Failures, rows: u64) {
         let stage = self.stage;
-        let again = format!("`almanac build --set {stage}.run.retry_failed=true`");
+        let again = "`almanac build --retry-failed`";
         match &failures.first {
             Some(first) => almanac_terminal::warning(format!(
                 "{} of the texts that {stage} asked for failed, the first on {first}; {again} tries them again, \
@@ -210,19 +267,6 @@ impl Generated {
     /// Every record there is now.
     pub fn ledger(&self) -> &Ledger<GenerationRecord> {
         &self.ledger
-    }
-
-    /// The part of the report that needs no rows.
-    fn report(&self) -> Counts {
-        Counts {
-            reused: self.counts.reused as u64,
-            generated: self.counts.generated as u64,
-            failed_now: self.failures.count,
-            first_failure: self.failures.first.clone().unwrap_or_default(),
-            prompt_tokens: self.counts.prompt_tokens,
-            completion_tokens: self.counts.completion_tokens,
-            ..Counts::default()
-        }
     }
 }
 

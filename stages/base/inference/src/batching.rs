@@ -43,6 +43,7 @@ fn ask(question: &str) -> GenerateRequest {
         max_tokens: ANSWER_TOKENS,
         temperature: 0.0,
         seed: 0,
+        schema: None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use mistralrs::core::Pipeline;
 use mistralrs::{
-    Model, Request, RequestBuilder, RequestLike as _, Response, SamplingParams, TextMessageRole,
+    Constraint, Model, Request, RequestBuilder, RequestLike as _, Response, SamplingParams, TextMessageRole,
 };
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Sender;
@@ -169,7 +169,8 @@ impl MistralModel {
         let answer = if request.max_tokens == 0 {
             Answer::default()
         } else {
-            self.stream(with_sampling(messages(request), request), on_text, interrupted)?
+            let constrained = with_constraint(with_sampling(messages(request), request), request);
+            self.stream(constrained, request.schema.is_some(), on_text, interrupted)?
         };
         Ok(Completion {
             text: answer.text,
@@ -181,10 +182,12 @@ impl MistralModel {
     }
 
     /// Takes the answer from the engine piece by piece. When it is interrupted, the stream is dropped,
-    /// and the engine gives the sequence up when it has its next token.
+    /// and the engine gives the sequence up when it has its next token. So it is when an answer that
+    /// `is_json` is whole: which token ends it then is not for every tokenizer what ends a turn.
     fn stream(
         &self,
         request: RequestBuilder,
+        is_json: bool,
         on_text: &mut dyn FnMut(&str),
         interrupted: &AtomicBool,
     ) -> Result<Answer> {
@@ -218,6 +221,10 @@ impl MistralModel {
                 answer.tokens = usage.completion_tokens;
             }
             match choice.finish_reason.as_deref() {
+                None | Some("length") if is_json && is_whole(&answer.text) => {
+                    answer.finish = FinishReason::Stop;
+                    return Ok(answer);
+                }
                 None => {}
                 Some("stop") => {
                     answer.finish = FinishReason::Stop;
@@ -239,7 +246,9 @@ impl MistralModel {
         requests: &Sender<Request>,
         interrupted: &AtomicBool,
     ) -> Result<Answer> {
-        let has_died = self.wait(timeout(ENDING, requests.closed()), interrupted)?.is_ok();
+        // A timer begins in the runtime or not at all, hence the block.
+        let closed = async { timeout(ENDING, requests.closed()).await };
+        let has_died = self.wait(closed, interrupted)?.is_ok();
         if !has_died {
             return Ok(answer);
         }
@@ -298,6 +307,7 @@ fn try_out() -> GenerateRequest {
         max_tokens: 1,
         temperature: 0.0,
         seed: 0,
+        schema: None,
     }
 }
 
@@ -308,6 +318,19 @@ fn messages(request: &GenerateRequest) -> RequestBuilder {
         builder = builder.add_message(TextMessageRole::System, &request.system);
     }
     builder.add_message(TextMessageRole::User, &request.user)
+}
+
+/// Whether `text` is a whole JSON object.
+fn is_whole(text: &str) -> bool {
+    text.trim_end().ends_with('}') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// Tokens that would break the schema are never taken.
+fn with_constraint(builder: RequestBuilder, request: &GenerateRequest) -> RequestBuilder {
+    match &request.schema {
+        Some(schema) => builder.set_constraint(Constraint::JsonSchema(schema.as_ref().clone())),
+        None => builder,
+    }
 }
 
 /// The engine always takes the largest logit; see [`SeededNoise`] for temperatures above zero.

@@ -1,32 +1,39 @@
 //! Generates what a ledger lacks, most important first, each record once.
 //!
 //! What is asked and in which order is decided before; this runner knows neither entities nor
-//! tables beyond [`GenerationRecord`]. An answer that is empty or loops, or a prompt that does not
-//! fit the model, becomes a failed record with its reason. A model that breaks is no property of
-//! the prompt, so it leaves no record, and three in a row end the run. Nor does a text that was
-//! interrupted half way leave one.
+//! tables beyond [`GenerationRecord`]. An answer that is empty, loops or says nothing is asked for again
+//! with another seed, then becomes a failed record with its reason, as a prompt does that does not fit
+//! the model. One that names too much that it was not shown is asked for once more. A model that breaks
+//! is no property of the prompt, so it leaves no record, and three in a row end the run. Nor does a text
+//! that was interrupted half way leave one.
 
 mod answer_check;
+mod grounding;
 mod job;
 mod lazy_model;
 mod limits;
 mod open_ledger;
+mod structured;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use almanac_artifact::Ledger;
 use almanac_tables::{GenerationRecord, RecordStatus};
 
-use answer_check::check;
+use answer_check::{Accepted, check_structured, check_text};
 pub use job::{GenerationJob, Sampling};
 pub use lazy_model::LazyModel;
 pub use limits::{GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings};
 pub use open_ledger::{FlushPolicy, OpenLedger};
+pub use told::Told;
 
-use crate::{GenerateRequest, LanguageModel};
+use crate::{AnswerSchema, Completion, GenerateRequest, LanguageModel};
 
 /// Errors of the model in a row that end a run.
 const BROKEN_AFTER: usize = 3;
@@ -82,7 +89,7 @@ pub fn generate(
     limits: &GenerationLimits<'_>,
     progress: &mut dyn FnMut(GenerationProgress<'_>),
 ) -> Result<GenerationCounts, GenerationError> {
-    let (missing, mut counts) = sort_out(jobs, ledger, limits);
+    let (missing, mut counts) = sort_out(jobs, ledger, sampling, limits);
     if missing.is_empty() || limits.is_over() {
         return Ok(counts);
     }
@@ -101,31 +108,71 @@ struct Missing<'a> {
     job: &'a GenerationJob,
     subjects: usize,
     attempts_before: u32,
+    /// The text there is, which only a better grounded one replaces.
+    standing: Option<GenerationRecord>,
+}
+
+impl Missing<'_> {
+    /// Of a new record and the one that stands the better grounded; of equal ones that which stands.
+    /// Either way the attempts and their cost count, so that the next try has another seed.
+    fn better(&self, new: GenerationRecord) -> GenerationRecord {
+        match &self.standing {
+            Some(standing) if new.saying().is_none() || new.grounding <= standing.grounding => {
+                GenerationRecord {
+                    status: standing.status,
+                    reason: standing.reason.clone(),
+                    text: standing.text.clone(),
+                    grounding: standing.grounding,
+                    ungrounded: standing.ungrounded.clone(),
+                    ..new
+                }
+            }
+            _ => new,
+        }
+    }
 }
 
 fn sort_out<'a>(
     jobs: &[&'a GenerationJob],
     ledger: &OpenLedger<GenerationRecord>,
+    sampling: &Sampling,
     limits: &GenerationLimits<'_>,
 ) -> (Vec<Missing<'a>>, GenerationCounts) {
     let mut counts = GenerationCounts::default();
     let mut missing = Vec::new();
+    let usual = usual_answer(ledger.records());
+    let is_poor = |record: &GenerationRecord| f64::from(record.grounding) < sampling.minimum_grounding;
     for (position, (job, subjects)) in distinct(jobs).into_iter().enumerate() {
         if !limits.shard.owns(position) {
             continue;
         }
         counts.wanted += subjects;
         match ledger.get(&job.record_key) {
-            Some(record) if record.status == RecordStatus::Done => counts.reused += subjects,
-            Some(_) if !limits.retry_failed => counts.failed += subjects,
+            Some(record) if record.saying().is_some() && !(limits.retry_failed && is_poor(record)) => {
+                counts.reused += subjects;
+            }
+            Some(record) if record.status == RecordStatus::Failed && !limits.retry_failed => {
+                counts.failed += subjects;
+            }
             record => {
                 let attempts_before = record.map_or(0, |record| record.attempts);
+                let standing = record.filter(|record| record.saying().is_some()).cloned();
                 counts.left += subjects;
-                missing.push(Missing { job, subjects, attempts_before });
+                counts.expect(job, usual);
+                missing.push(Missing { job, subjects, attempts_before, standing });
             }
         }
     }
     (missing, counts)
+}
+
+/// Tokens of an answer on average, where there are any.
+fn usual_answer(ledger: &Ledger<GenerationRecord>) -> Option<u64> {
+    let tokens = ledger.iter().filter(|record| record.status == RecordStatus::Done);
+    let (records, tokens) = tokens.fold((0, 0), |(records, tokens), record| {
+        (records + 1, tokens + u64::from(record.completion_tokens))
+    });
+    (records > 0).then(|| tokens / records)
 }
 
 /// Jobs of distinct keys, in order, with the number of subjects of each. Shards are told apart after
@@ -202,9 +249,11 @@ impl Run<'_> {
                     }
                     Outcome::Record(record) => {
                         done += 1;
-                        counts.add(&record, self.jobs[at].subjects);
+                        let subjects = self.jobs[at].subjects;
+                        let record = self.jobs[at].better(record);
                         let reason = record.reason.clone();
                         let failure = (record.status == RecordStatus::Failed).then_some(reason.as_str());
+                        counts.add(&record, subjects);
                         if let Err(error) = ledger.put(record) {
                             queue.stop.store(true, Ordering::Relaxed);
                             result = Err(error.into());
@@ -234,22 +283,26 @@ impl Run<'_> {
     }
 
     fn attempt(&self, missing: &Missing<'_>) -> Outcome {
+        let job = missing.job;
         let mut record = GenerationRecord {
-            record_key: missing.job.record_key.clone(),
-            prompt: missing.job.prompt.clone(),
+            record_key: job.record_key.clone(),
+            prompt: job.prompt.clone(),
             model: self.name.to_owned(),
             status: RecordStatus::Failed,
-            subject: missing.job.subject.clone(),
+            schema: job.schema.map_or("", AnswerSchema::name).to_owned(),
+            subject: job.subject.clone(),
             attempts: missing.attempts_before,
             ..GenerationRecord::default()
         };
+        let schema = job.schema.map(|schema| Arc::new(schema.json_schema(job.max_tokens)));
         for _ in 0..self.sampling.attempts.max(1) {
             if record.attempts > missing.attempts_before && self.limits.interrupted.load(Ordering::Relaxed) {
                 return Outcome::Interrupted;
             }
-            let request = self.request(missing.job, record.attempts);
-            let completion = match self.model.generate_until(&request, self.limits.interrupted) {
-                Ok(completion) => completion,
+            let request = self.request(job, record.attempts, "", schema.clone());
+            match self.ask(&request, job, &mut record) {
+                Ok(Ok(accepted)) => return self.ground(job, schema, accepted, record),
+                Ok(Err(reason)) => record.reason = reason.to_owned(),
                 Err(crate::Error::Interrupted { .. }) => return Outcome::Interrupted,
                 // A property of prompt and model, not an accident: it would fail again.
                 Err(error @ crate::Error::ContextOverflow { .. }) => {
@@ -257,35 +310,84 @@ impl Run<'_> {
                     return Outcome::Record(record);
                 }
                 Err(error) => return Outcome::ModelError(error),
-            };
-            record.attempts += 1;
-            record.prompt_tokens = record.prompt_tokens.saturating_add(narrow(completion.prompt_tokens));
-            record.completion_tokens =
-                record.completion_tokens.saturating_add(narrow(completion.completion_tokens));
-            record.seconds += completion.seconds as f32;
-            match check(&completion.text, completion.finish) {
-                Ok(text) => {
-                    record.status = RecordStatus::Done;
-                    record.reason.clear();
-                    record.text = text;
-                    break;
-                }
-                Err(reason) => record.reason = reason.to_owned(),
             }
         }
         Outcome::Record(record)
     }
 
+    /// Keeps an answer; when it names too much that the prompt does not, it is asked for once more, and
+    /// the better of the two is kept.
+    fn ground(
+        &self,
+        job: &GenerationJob,
+        schema: Option<Arc<serde_json::Value>>,
+        accepted: Accepted,
+        mut record: GenerationRecord,
+    ) -> Outcome {
+        let found = grounding::check(&accepted.shown, &accepted.answer, &job.user);
+        let is_poor = f64::from(found.share) < self.sampling.minimum_grounding;
+        record.status = RecordStatus::Done;
+        record.reason.clear();
+        record.text = accepted.kept;
+        (record.grounding, record.ungrounded) = (found.share, found.offenders);
+        if !is_poor {
+            return Outcome::Record(record);
+        }
+        let correction = grounding::correction(&record.ungrounded);
+        let request = self.request(job, record.attempts, &correction, schema);
+        match self.ask(&request, job, &mut record) {
+            Ok(Ok(second)) => {
+                let found = grounding::check(&second.shown, &second.answer, &job.user);
+                if found.share > record.grounding {
+                    record.text = second.kept;
+                    (record.grounding, record.ungrounded) = (found.share, found.offenders);
+                }
+            }
+            // The first answer stands: also when the correction no longer fits the model.
+            Ok(Err(_)) | Err(crate::Error::ContextOverflow { .. }) => {}
+            Err(crate::Error::Interrupted { .. }) => return Outcome::Interrupted,
+            Err(error) => return Outcome::ModelError(error),
+        }
+        Outcome::Record(record)
+    }
+
+    /// Asks once, counts what it cost, and judges the answer.
+    fn ask(
+        &self,
+        request: &GenerateRequest,
+        job: &GenerationJob,
+        record: &mut GenerationRecord,
+    ) -> crate::Result<Result<Accepted, &'static str>> {
+        let Completion { text, prompt_tokens, completion_tokens, seconds, finish } =
+            self.model.generate_until(request, self.limits.interrupted)?;
+        record.attempts += 1;
+        record.prompt_tokens = record.prompt_tokens.saturating_add(narrow(prompt_tokens));
+        record.completion_tokens = record.completion_tokens.saturating_add(narrow(completion_tokens));
+        record.seconds += seconds as f32;
+        Ok(match job.schema {
+            Some(schema) => check_structured(schema, &text, job.max_tokens, &job.system),
+            None => check_text(&text, finish, &job.system),
+        })
+    }
+
     /// The first attempt ever is the one the settings ask for; every later one has its own seed.
-    fn request(&self, job: &GenerationJob, attempts_before: u32) -> GenerateRequest {
+    fn request(
+        &self,
+        job: &GenerationJob,
+        attempts_before: u32,
+        correction: &str,
+        schema: Option<Arc<serde_json::Value>>,
+    ) -> GenerateRequest {
         let sampling = self.sampling;
-        let first = attempts_before == 0;
+        // A correction is another prompt, so it needs no warmth to give another answer.
+        let is_cool = attempts_before == 0 || !correction.is_empty();
         GenerateRequest {
             system: job.system.to_string(),
-            user: job.user.clone(),
+            user: format!("{}{correction}", job.user),
             max_tokens: job.max_tokens,
-            temperature: if first { sampling.temperature } else { sampling.retry_temperature },
+            temperature: if is_cool { sampling.temperature } else { sampling.retry_temperature },
             seed: sampling.seed.wrapping_add(u64::from(attempts_before)),
+            schema,
         }
     }
 }

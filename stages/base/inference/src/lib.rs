@@ -15,6 +15,7 @@
 //! processor: no prefix cache, one generation at a time unless asked otherwise, one text per forward
 //! pass on a CPU.
 
+mod answer_schema;
 mod batching;
 mod chat;
 mod device;
@@ -32,15 +33,16 @@ mod prompt_budget;
 mod sampling;
 mod tokens;
 
+pub use answer_schema::AnswerSchema;
 pub use chat::{ChatOptions, MistralModel};
 pub use embedder::{CandleEmbedder, EmbedderOptions};
 pub use error::{Error, Result};
 pub use generation::{
     FlushPolicy, GenerationCounts, GenerationError, GenerationJob, GenerationLimits, GenerationProgress,
-    GenerationSettings, LazyModel, OpenLedger, Sampling, generate,
+    GenerationSettings, LazyModel, OpenLedger, Sampling, Told, generate,
 };
 pub use model::{
     Completion, EmbedSide, Embedder, FinishReason, GenerateRequest, LanguageModel, ModelIdentity,
 };
-pub use prompt::{PromptError, PromptTemplate};
-pub use prompt_budget::{PromptBudget, clip, estimate_tokens, first_sentence};
+pub use prompt::{AnswerFormat, PromptError, PromptTemplate};
+pub use prompt_budget::{PromptBudget, clip, estimate_tokens, expected_tokens, first_sentence};

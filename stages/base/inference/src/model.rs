@@ -1,5 +1,6 @@
 //! The two small traits that everything above inference is written against.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::Result;
@@ -26,6 +27,8 @@ pub struct GenerateRequest {
     pub temperature: f64,
     /// Seed of the sampler, without effect when greedy.
     pub seed: u64,
+    /// JSON schema that the answer is forced to keep; `None` for free text.
+    pub schema: Option<Arc<serde_json::Value>>,
 }
 
 /// Why generation ended.

@@ -6,11 +6,14 @@
 use std::sync::Arc;
 
 use almanac_artifact::Digest;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::{Environment, UndefinedBehavior, context};
 use serde::{Deserialize, Serialize};
+
+use crate::AnswerSchema;
 
 const FENCE: &str = "+++";
 const TEMPLATE: &str = "body";
+const SYSTEM: &str = "system";
 
 /// What can be wrong with a prompt file.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -19,7 +22,9 @@ pub enum PromptError {
     #[error("prompt `{mode}` has no front matter between two `+++` lines")]
     #[diagnostic(
         code(almanac::config),
-        help("start the file with `+++`, the keys mode, version, max_tokens and system, and `+++`")
+        help(
+            "start the file with `+++`, the keys mode, version, max_tokens, system and maybe schema, and `+++`"
+        )
     )]
     NoFrontMatter {
         /// Prompt mode.
@@ -30,7 +35,10 @@ pub enum PromptError {
     #[error("front matter of prompt `{mode}` is not valid")]
     #[diagnostic(
         code(almanac::config),
-        help("it holds exactly mode, version, max_tokens and system, as TOML")
+        help(
+            "it holds mode, version, max_tokens and system, as TOML, and for structured answers schema: \
+             symbol, file, document, module or call_chain"
+        )
     )]
     FrontMatter {
         /// Prompt mode.
@@ -93,6 +101,19 @@ struct FrontMatter {
     version: u32,
     max_tokens: usize,
     system: String,
+    #[serde(default)]
+    schema: Option<AnswerSchema>,
+}
+
+/// How answers are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFormat {
+    /// JSON of the prompt's schema, forced while it is generated; text for a prompt without one.
+    #[default]
+    Json,
+    /// Free text.
+    Text,
 }
 
 /// A prompt mode of the paper (table 5), ready to render.
@@ -102,13 +123,19 @@ pub struct PromptTemplate {
     version: u32,
     max_tokens: usize,
     system: Arc<str>,
+    schema: Option<AnswerSchema>,
     signature: Digest,
     environment: Environment<'static>,
 }
 
 impl PromptTemplate {
-    /// Reads the text of the prompt file for `mode`.
+    /// Reads the text of the prompt file for `mode`, for answers in its schema where it has one.
     pub fn parse(mode: &str, source: &str) -> Result<Self, PromptError> {
+        Self::parse_for(AnswerFormat::Json, mode, source)
+    }
+
+    /// Reads the text of the prompt file for `mode`. The system message may ask whether `json` is wanted.
+    pub fn parse_for(format: AnswerFormat, mode: &str, source: &str) -> Result<Self, PromptError> {
         let source = source.replace("\r\n", "\n");
         let no_front_matter = || PromptError::NoFrontMatter { mode: mode.to_owned() };
         let rest = source
@@ -129,18 +156,25 @@ impl PromptTemplate {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_trim_blocks(true);
         environment.set_lstrip_blocks(true);
-        environment
-            .add_template_owned(TEMPLATE, body.to_owned())
-            .map_err(|source| PromptError::Template { mode: mode.to_owned(), source })?;
-        let system: Arc<str> = front.system.trim().into();
+        let schema = front.schema.filter(|_| format == AnswerFormat::Json);
+        let wrong = |source| PromptError::Template { mode: mode.to_owned(), source };
+        environment.add_template_owned(TEMPLATE, body.to_owned()).map_err(wrong)?;
+        environment.add_template_owned(SYSTEM, front.system).map_err(wrong)?;
+        let system = environment
+            .get_template(SYSTEM)
+            .and_then(|template| template.render(context! { json => schema.is_some() }))
+            .map_err(wrong)?;
+        let system: Arc<str> = system.trim().into();
         let signature = Digest::of(|encoder| {
             encoder.text(mode).u32(front.version).length(front.max_tokens).text(&system).text(body);
+            encoder.text(schema.map_or("", AnswerSchema::name));
         });
         Ok(Self {
             mode: front.mode,
             version: front.version,
             max_tokens: front.max_tokens,
             system,
+            schema,
             signature,
             environment,
         })
@@ -180,6 +214,11 @@ impl PromptTemplate {
         Arc::clone(&self.system)
     }
 
+    /// Schema of its answers; `None` for free text.
+    pub fn schema(&self) -> Option<AnswerSchema> {
+        self.schema
+    }
+
     /// Digest of everything in the file that can change an answer.
     pub fn signature(&self) -> Digest {
         self.signature
@@ -217,6 +256,21 @@ mod tests {
             assert_ne!(base, signature(&PROMPT.replace(from, to)), "{from}");
         }
         assert_eq!(base, signature(&PROMPT.replace('\n', "\r\n")));
+    }
+
+    #[test]
+    fn a_schema_and_the_wanted_format_decide_the_system_message() {
+        let system = "Be brief. {% if json %}As JSON.{% else %}In lines.{% endif %}";
+        let text = PROMPT.replace("Be brief.", system).replace("system =", "schema = \"symbol\"\nsystem =");
+        let json = PromptTemplate::parse("general", &text).unwrap();
+        assert_eq!((json.schema(), json.system()), (Some(AnswerSchema::Symbol), "Be brief. As JSON."));
+        let free = PromptTemplate::parse_for(AnswerFormat::Text, "general", &text).unwrap();
+        assert_eq!((free.schema(), free.system()), (None, "Be brief. In lines."));
+        assert_ne!(json.signature(), free.signature());
+        let other = PromptTemplate::parse("general", &text.replace("\"symbol\"", "\"file\"")).unwrap();
+        assert_ne!(json.signature(), other.signature());
+        let unknown = PromptTemplate::parse("general", &text.replace("\"symbol\"", "\"poem\""));
+        assert!(matches!(unknown, Err(PromptError::FrontMatter { .. })));
     }
 
     #[test]

@@ -12,6 +12,11 @@ pub fn estimate_tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_PER_TOKEN)
 }
 
+/// Tokens `text` probably has: between C++ and prose. For what is told beforehand, never for a limit.
+pub fn expected_tokens(text: &str) -> usize {
+    text.len() * 10 / 36
+}
+
 /// The longest head of `text` that is estimated at no more than `tokens`, ended between lines or
 /// words where there is one in its last third.
 pub fn clip(text: &str, tokens: usize) -> &str {

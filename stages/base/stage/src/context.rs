@@ -24,6 +24,7 @@ pub struct Context {
     pub(crate) shard: Option<Shard>,
     pub(crate) level: Option<String>,
     pub(crate) commit_only: bool,
+    pub(crate) count: bool,
     pub(crate) threads: usize,
     pub(crate) identities: BTreeMap<String, String>,
     pub(crate) interrupted: Arc<AtomicBool>,
@@ -88,6 +89,11 @@ impl Context {
         same.then_some(previous)
     }
 
+    /// Rows of the artifact this stage wrote last; none where there is none, or it cannot be read.
+    pub fn previous_rows<T: Table>(&self) -> Vec<T> {
+        self.previous.as_ref().and_then(|previous| previous.read().ok()).unwrap_or_default()
+    }
+
     /// The stage's ledger.
     pub fn ledger<R: LedgerRecord>(&self) -> miette::Result<Ledger<R>> {
         let ledger = self.store.ledger(self.spec.ledger.unwrap_or(self.spec.name))?;
@@ -120,6 +126,11 @@ impl Context {
     /// Whether to generate nothing and commit what is there.
     pub fn commit_only(&self) -> bool {
         self.commit_only
+    }
+
+    /// Whether to do no more than count what is missing.
+    pub fn counts_only(&self) -> bool {
+        self.count
     }
 
     /// Threads the job was given.

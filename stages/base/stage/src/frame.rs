@@ -164,6 +164,7 @@ fn run(
         level: arguments.level.clone(),
         commit_only: arguments.commit_only || arguments.count,
         threads,
+        count: arguments.count,
         identities: task.parts.identities.clone(),
         interrupted: interruption.flag().clone(),
         settings,
@@ -285,7 +286,7 @@ impl Task {
                 || arguments.level.is_some();
             let spent = current.budget.as_ref();
             let enough = spent.is_some_and(|spent| budget_covers(spent, &self.limits)) && !by_parts;
-            let retry = self.retries_failed && current.failed > 0;
+            let retry = self.retries_failed && current.failed + current.poorly_grounded > 0;
             if current.plan == plan && (current.complete || enough) && !retry {
                 return Ok(Some(current.key));
             }
@@ -296,15 +297,17 @@ impl Task {
         // Built before under another ref, as after switching branches back: only the ref moves.
         let built = self.sound(&plan)?.map(|_| plan);
         if built.is_some() {
-            self.point_to(plan, Completeness::Complete, 0)?;
+            self.point_to(plan, Completeness::Complete, &Counts::default())?;
         }
         Ok(built)
     }
 
-    fn point_to(&self, key: Digest, completeness: Completeness, failed: u64) -> miette::Result<()> {
+    fn point_to(&self, key: Digest, completeness: Completeness, counts: &Counts) -> miette::Result<()> {
         let budget = (completeness == Completeness::Limited).then(|| self.limits.clone());
         let complete = completeness == Completeness::Complete;
-        let value = Ref { key, plan: self.parts.key(), complete, budget, failed };
+        let plan = self.parts.key();
+        let Counts { failed, poorly_grounded, .. } = *counts;
+        let value = Ref { key, plan, complete, budget, failed, poorly_grounded };
         Ok(self.store.write_ref(&self.profile, self.spec.artifact, &value)?)
     }
 
@@ -400,7 +403,7 @@ impl Task {
         interruption.hold();
         let artifact = output.writer.commit(self.parts.clone(), read, self.spec.partial, &provenance)?;
         let key = artifact.manifest().key;
-        self.point_to(key, completeness, record.counts.failed)?;
+        self.point_to(key, completeness, &record.counts)?;
         record.key = key.to_string();
         Ok(RunState::Done)
     }

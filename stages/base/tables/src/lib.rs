@@ -4,6 +4,7 @@
 //! [`Entity::outline`] are the two ways to read rows that several stages share. The crate knows what rows
 //! mean and must not know where they are kept, who computes them or how they are used.
 
+mod answer;
 mod chunks;
 mod edge_index;
 mod graph;
@@ -12,6 +13,7 @@ mod outline;
 mod records;
 mod sources;
 
+pub use answer::Answer;
 pub use chunks::{Chunk, Embedding};
 pub use edge_index::EdgeIndex;
 pub use graph::{Edge, Module, Rank, Resolved, file_node, folder_node, namespace_node};
@@ -20,5 +22,5 @@ pub use kinds::{
     ReferenceKind, ReferenceOutcome, Resolution, SourceType,
 };
 pub use outline::OutlinePiece;
-pub use records::{EmbeddingRecord, Explanation, GenerationRecord, Summary};
+pub use records::{EmbeddingRecord, Explanation, GenerationRecord, GenerationRecordV1, Saying, Summary};
 pub use sources::{Entity, File, Local, Reference, Text};

@@ -1,13 +1,15 @@
 //! Generated texts: what the ledgers keep and what the explain and entities stages write.
 
-use almanac_artifact::{LedgerRecord, table};
+use std::path::Path;
 
-use crate::{EntityLevel, RecordStatus};
+use almanac_artifact::{LedgerRecord, read_rows, table};
+
+use crate::{Answer, EntityLevel, RecordStatus};
 
 table! {
     /// A generated text, keyed by everything that decides it. Kept for ever.
-    pub struct GenerationRecord in "generations", version 1, sorted by (record_key) {
-        /// Digest of rendered prompt, prompt signature, model, sampling and output limits.
+    pub struct GenerationRecord in "generations", version 2, sorted by (record_key) {
+        /// Digest of rendered prompt, prompt signature, output schema, model, sampling and output limits.
         record_key: String,
         /// Prompt mode.
         prompt: String,
@@ -17,8 +19,14 @@ table! {
         status: RecordStatus,
         /// Why it failed; empty when done.
         reason: String,
-        /// Generated text; empty when failed.
+        /// Output schema; empty for free text.
+        schema: String,
+        /// Generated text, JSON of the schema where there is one; empty when failed.
         text: String,
+        /// Share of the names it mentions that occur in its prompt, from 0 to 1; 1 where it mentions none.
+        grounding: f32,
+        /// Names it mentions that do not occur in its prompt.
+        ungrounded: Vec<String>,
         /// Times it was tried.
         attempts: u32,
         /// Tokens of the prompt.
@@ -38,11 +46,93 @@ impl LedgerRecord for GenerationRecord {
     }
 
     fn supersedes(&self, other: &Self) -> bool {
-        // A success replaces a failure; among equals the one tried more often, then the text
-        // decides, so that every reader picks the same record whatever the order of files.
-        let rank = |r: &Self| (r.status == RecordStatus::Done, r.attempts);
+        // A success replaces a failure, and one that names less at random another one; among equals the
+        // one tried more often, then the text decides, so that every reader picks the same record
+        // whatever the order of files.
+        let rank = |r: &Self| (r.saying().is_some(), r.attempts);
         let content = |r: &Self| (r.text.clone(), r.reason.clone());
-        rank(self) > rank(other) || (rank(self) == rank(other) && content(self) < content(other))
+        match (rank(self), rank(other)) {
+            ((true, _), (true, _)) if self.grounding != other.grounding => self.grounding > other.grounding,
+            (mine, theirs) => mine > theirs || (mine == theirs && content(self) < content(other)),
+        }
+    }
+
+    fn read_older(path: &Path, version: &str) -> Option<almanac_artifact::Result<Vec<Self>>> {
+        let rows = |rows: Vec<GenerationRecordV1>| rows.into_iter().map(Self::from).collect();
+        (version == "1").then(|| read_rows(path).map(rows))
+    }
+}
+
+/// What a record says: its columns, empty for free text, and the text to show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Saying {
+    /// Columns of a structured answer.
+    pub answer: Answer,
+    /// Text to show and embed.
+    pub text: String,
+}
+
+impl GenerationRecord {
+    /// What it says; `None` when it failed or is no JSON of its schema, and so is to be made anew.
+    pub fn saying(&self) -> Option<Saying> {
+        if self.status != RecordStatus::Done {
+            return None;
+        }
+        if self.schema.is_empty() {
+            return Some(Saying { answer: Answer::default(), text: self.text.clone() });
+        }
+        let answer: Answer = serde_json::from_str(&self.text).ok()?;
+        let text = answer.text();
+        Some(Saying { answer, text })
+    }
+}
+
+table! {
+    /// A generated text as the first version kept it: free text, not checked for names.
+    pub struct GenerationRecordV1 in "generations", version 1, sorted by (record_key) {
+        /// Digest of everything that decides it.
+        record_key: String,
+        /// Prompt mode.
+        prompt: String,
+        /// Model name.
+        model: String,
+        /// Done or failed.
+        status: RecordStatus,
+        /// Why it failed; empty when done.
+        reason: String,
+        /// Generated text; empty when failed.
+        text: String,
+        /// Times it was tried.
+        attempts: u32,
+        /// Tokens of the prompt.
+        prompt_tokens: u32,
+        /// Tokens generated.
+        completion_tokens: u32,
+        /// Seconds it took.
+        seconds: f32,
+        /// Name of what it was generated for first.
+        subject: String,
+    }
+}
+
+impl From<GenerationRecordV1> for GenerationRecord {
+    fn from(old: GenerationRecordV1) -> Self {
+        Self {
+            record_key: old.record_key,
+            prompt: old.prompt,
+            model: old.model,
+            status: old.status,
+            reason: old.reason,
+            schema: String::new(),
+            text: old.text,
+            grounding: 1.0,
+            ungrounded: Vec::new(),
+            attempts: old.attempts,
+            prompt_tokens: old.prompt_tokens,
+            completion_tokens: old.completion_tokens,
+            seconds: old.seconds,
+            subject: old.subject,
+        }
     }
 }
 
@@ -68,7 +158,7 @@ impl LedgerRecord for EmbeddingRecord {
 
 table! {
     /// Explanation of one symbol or documentation section (paper 3.5, prompt mode `general`).
-    pub struct Explanation in "explanations", version 1, sorted by (entity_id) {
+    pub struct Explanation in "explanations", version 2, sorted by (entity_id) {
         /// Entity explained.
         entity_id: String,
         /// Done, missing or failed.
@@ -79,8 +169,33 @@ table! {
         prompt: String,
         /// Model name.
         model: String,
-        /// The explanation; empty when missing or failed.
+        /// The explanation as it is shown and embedded: the columns after it in their order, or free text;
+        /// empty when missing or failed.
         text: String,
+        /// What it is for, in one line.
+        role: String,
+        /// What it does.
+        does: String,
+        /// What goes in or is needed, as `name: meaning [unit]`.
+        inputs: Vec<String>,
+        /// What comes out or is provided, as `name: meaning [unit]`.
+        outputs: Vec<String>,
+        /// Numerical or physical meaning.
+        meaning: String,
+        /// MPI, Kokkos, threads and devices.
+        parallelism: String,
+        /// Side effects and preconditions.
+        effects: String,
+        /// Search terms.
+        terms: Vec<String>,
+        /// What the code does not tell.
+        uncertainty: String,
+        /// Share of the names it mentions that occur in its prompt, from 0 to 1; null when there is no text.
+        grounding: Option<f32>,
+        /// Names it mentions that do not occur in its prompt.
+        ungrounded: Vec<String>,
+        /// Whether the share is under the setting `minimum_grounding`, also after a second try.
+        poorly_grounded: bool,
         /// Key of its record in the ledger.
         record_key: String,
         /// Place in the order of work, from 0: most important first.
@@ -90,7 +205,7 @@ table! {
 
 table! {
     /// Summary of a file, module or call chain (paper 3.2.4).
-    pub struct Summary in "summaries", version 1, sorted by (id) {
+    pub struct Summary in "summaries", version 2, sorted by (id) {
         /// `file:PATH`, `module:NAME` or `chain:ENTITY_ID`.
         id: String,
         /// File, module or call chain.
@@ -113,11 +228,95 @@ table! {
         prompt: String,
         /// Model name.
         model: String,
-        /// The summary; empty when missing or failed.
+        /// The summary as it is shown and embedded: the columns after it in their order, or free text;
+        /// empty when missing or failed.
         text: String,
+        /// What it is for, in one line.
+        role: String,
+        /// What it does.
+        does: String,
+        /// What goes in or is needed, as `name: meaning [unit]`.
+        inputs: Vec<String>,
+        /// What comes out or is provided, as `name: meaning [unit]`.
+        outputs: Vec<String>,
+        /// Numerical or physical meaning.
+        meaning: String,
+        /// MPI, Kokkos, threads and devices.
+        parallelism: String,
+        /// Side effects and preconditions.
+        effects: String,
+        /// Search terms.
+        terms: Vec<String>,
+        /// What the code does not tell.
+        uncertainty: String,
+        /// Share of the names it mentions that occur in its prompt, from 0 to 1; null when there is no text.
+        grounding: Option<f32>,
+        /// Names it mentions that do not occur in its prompt.
+        ungrounded: Vec<String>,
+        /// Whether the share is under the setting `minimum_grounding`, also after a second try.
+        poorly_grounded: bool,
         /// Key of its record in the ledger.
         record_key: String,
         /// Place in the order of work, from 0.
         priority: u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use almanac_artifact::Ledger;
+
+    use super::*;
+
+    impl LedgerRecord for GenerationRecordV1 {
+        fn record_key(&self) -> &str {
+            &self.record_key
+        }
+
+        fn supersedes(&self, _other: &Self) -> bool {
+            false
+        }
+    }
+
+    fn record(text: &str, schema: &str, grounding: f32, attempts: u32) -> GenerationRecord {
+        let (text, schema) = (text.to_owned(), schema.to_owned());
+        GenerationRecord { text, schema, grounding, attempts, ..GenerationRecord::default() }
+    }
+
+    #[test]
+    fn records_of_the_first_version_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = Ledger::<GenerationRecordV1>::open(folder.path()).unwrap().writer();
+        let old = GenerationRecordV1 {
+            record_key: "k".into(),
+            text: "Role: solves.".into(),
+            attempts: 2,
+            ..Default::default()
+        };
+        writer.append(old);
+        writer.finish().unwrap();
+        let mut writer = Ledger::<GenerationRecord>::open(folder.path()).unwrap().writer();
+        writer.append(GenerationRecord { record_key: "new".into(), ..record("x", "", 1.0, 1) });
+        writer.finish().unwrap();
+        let ledger = Ledger::<GenerationRecord>::open(folder.path()).unwrap();
+        assert_eq!((ledger.len(), ledger.damaged().len()), (2, 0));
+        let old = ledger.get("k").unwrap();
+        assert_eq!((old.attempts, old.grounding, old.schema.as_str()), (2, 1.0, ""));
+        assert_eq!(old.saying().unwrap().text, "Role: solves.");
+    }
+
+    #[test]
+    fn of_two_records_the_better_one_is_kept_whichever_came_first() {
+        let failed = GenerationRecord { status: RecordStatus::Failed, attempts: 9, ..record("", "", 0.0, 9) };
+        let broken = record("{\"role\": \"a", "symbol", 1.0, 5);
+        let poor = record("{\"role\": \"a\"}", "symbol", 0.2, 4);
+        let poor_again = GenerationRecord { attempts: 6, ..poor.clone() };
+        let good = record("{\"role\": \"b\"}", "symbol", 0.9, 3);
+        assert_eq!(broken.saying(), None, "it is made anew, and nobody panics");
+        for (better, worse) in
+            [(&poor, &failed), (&poor, &broken), (&poor_again, &poor), (&good, &poor_again), (&good, &failed)]
+        {
+            assert!(better.supersedes(worse) && !worse.supersedes(better), "{better:?} {worse:?}");
+        }
     }
 }

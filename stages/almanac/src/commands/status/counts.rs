@@ -75,17 +75,49 @@ pub(crate) struct Coverage {
     pub(crate) done: u64,
     pub(crate) missing: u64,
     pub(crate) failed: u64,
+    /// Of those done, how many mention too many names that they were not shown.
+    pub(crate) poorly_grounded: u64,
+    /// Mean share of grounded names of those done; absent when none is.
+    pub(crate) grounding: Option<f64>,
     /// First failures with their reasons.
     pub(crate) failures: Vec<String>,
+    /// First poorly grounded ones with the names they made up.
+    pub(crate) made_up: Vec<String>,
+}
+
+/// What is shown of a row of either table.
+struct Row<'a> {
+    status: RecordStatus,
+    subject: &'a str,
+    reason: &'a str,
+    grounding: Option<f32>,
+    is_poor: bool,
+    ungrounded: &'a [String],
 }
 
 const FAILURES_SHOWN: usize = 3;
 
 impl Coverage {
-    fn of<'a>(level: &str, records: impl Iterator<Item = (RecordStatus, &'a str, &'a str)>) -> Self {
-        let mut coverage =
-            Self { level: level.to_owned(), done: 0, missing: 0, failed: 0, failures: Vec::new() };
-        for (status, subject, reason) in records {
+    fn of<'a>(level: &str, rows: impl Iterator<Item = Row<'a>>) -> Self {
+        let mut coverage = Self {
+            level: level.to_owned(),
+            done: 0,
+            missing: 0,
+            failed: 0,
+            poorly_grounded: 0,
+            grounding: None,
+            failures: Vec::new(),
+            made_up: Vec::new(),
+        };
+        let mut shares = Vec::new();
+        for Row { status, subject, reason, grounding, is_poor, ungrounded } in rows {
+            shares.extend(grounding.map(f64::from));
+            if is_poor {
+                coverage.poorly_grounded += 1;
+                if coverage.made_up.len() < FAILURES_SHOWN {
+                    coverage.made_up.push(format!("{subject}: {}", ungrounded.join(", ")));
+                }
+            }
             match status {
                 RecordStatus::Done => coverage.done += 1,
                 RecordStatus::Missing => coverage.missing += 1,
@@ -97,6 +129,7 @@ impl Coverage {
                 }
             }
         }
+        coverage.grounding = (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64);
         coverage
     }
 }
@@ -130,7 +163,14 @@ pub(crate) fn read(store: &Store, profile: &str, plan: &Plan) -> miette::Result<
     }
     if let Some(explanations) = artifacts.get("explanations") {
         let records = rows::<Explanation>(explanations)?;
-        let view = records.iter().map(|r| (r.status, r.entity_id.as_str(), r.reason.as_str()));
+        let view = records.iter().map(|row| Row {
+            status: row.status,
+            subject: &row.entity_id,
+            reason: &row.reason,
+            grounding: row.grounding,
+            is_poor: row.poorly_grounded,
+            ungrounded: &row.ungrounded,
+        });
         coverage.push(Coverage::of("symbols", view));
     }
     if let Some(summaries) = artifacts.get("summaries") {
@@ -144,7 +184,14 @@ pub(crate) fn read(store: &Store, profile: &str, plan: &Plan) -> miette::Result<
             if level == EntityLevel::CallChain {
                 counts.call_chains = of_level.clone().count() as u64;
             }
-            let view = of_level.map(|r| (r.status, r.id.as_str(), r.reason.as_str()));
+            let view = of_level.map(|row| Row {
+                status: row.status,
+                subject: &row.id,
+                reason: &row.reason,
+                grounding: row.grounding,
+                is_poor: row.poorly_grounded,
+                ungrounded: &row.ungrounded,
+            });
             coverage.push(Coverage::of(name, view));
         }
     }

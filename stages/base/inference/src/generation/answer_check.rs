@@ -1,12 +1,88 @@
-//! Tells a usable answer from an empty or looping one.
+//! Tells a usable answer from an empty, looping or meaningless one.
 
 use std::collections::BTreeSet;
 
-use crate::FinishReason;
+use almanac_tables::Answer;
 
-/// The answer as it is kept, or why it is not: trimmed, and ended at a sentence when the token
+use super::structured;
+use crate::{AnswerSchema, FinishReason};
+
+/// An answer that is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Accepted {
+    /// As the ledger keeps it: JSON of the schema, or text.
+    pub(super) kept: String,
+    /// As it is shown.
+    pub(super) shown: String,
+    /// Its columns; empty for free text.
+    pub(super) answer: Answer,
+}
+
+/// A structured answer as it is kept, or why it is not. What the token limit cut off is left out.
+pub(super) fn check_structured(
+    schema: AnswerSchema,
+    text: &str,
+    max_tokens: usize,
+    system: &str,
+) -> Result<Accepted, &'static str> {
+    let answer = structured::parse(schema, text, max_tokens).ok_or("the answer is no JSON of its schema")?;
+    if answer.role.is_empty() {
+        return Err("the answer is empty");
+    }
+    if is_boilerplate(&answer.role) || echoes(&answer.role, system) {
+        return Err("the answer is boilerplate");
+    }
+    let shown = check(&answer.text(), FinishReason::Stop)?;
+    let kept = serde_json::to_string(&answer).map_err(|_| "the answer is no JSON")?;
+    Ok(Accepted { kept, shown, answer })
+}
+
+/// A free text as it is kept, or why it is not.
+pub(super) fn check_text(text: &str, finish: FinishReason, system: &str) -> Result<Accepted, &'static str> {
+    let kept = check(text, finish)?;
+    let first = kept.lines().next().unwrap_or_default();
+    if is_boilerplate(first) || echoes(first, system) {
+        return Err("the answer is boilerplate");
+    }
+    Ok(Accepted { shown: kept.clone(), kept, answer: Answer::default() })
+}
+
+/// Beginnings of what models say instead of an answer.
+const BOILERPLATE: [&str; 10] = [
+    "as an ai",
+    "as a language model",
+    "i'm sorry",
+    "i am sorry",
+    "i cannot",
+    "i can't",
+    "sure,",
+    "sure!",
+    "certainly",
+    "here is",
+];
+
+fn is_boilerplate(text: &str) -> bool {
+    let text = text.trim_start().to_lowercase();
+    BOILERPLATE.iter().any(|beginning| text.starts_with(beginning))
+}
+
+/// Words of the shortest phrase that is called a copy.
+const COPIED_WORDS: usize = 4;
+
+/// Whether the answer only says what it was asked.
+fn echoes(text: &str, system: &str) -> bool {
+    let plain = |text: &str| {
+        let words =
+            text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    };
+    let said = plain(text);
+    said.split(' ').count() >= COPIED_WORDS && plain(system).contains(&said)
+}
+
+/// The text as it is kept, or why it is not: trimmed, and ended at a sentence when the token
 /// limit cut it.
-pub(crate) fn check(text: &str, finish: FinishReason) -> Result<String, &'static str> {
+fn check(text: &str, finish: FinishReason) -> Result<String, &'static str> {
     let text = text.trim();
     if !says_something(text) {
         return Err("the answer is empty");
@@ -102,6 +178,30 @@ mod tests {
         assert!(check(&format!("{USABLE} {}", "the ".repeat(20)), FinishReason::Length).is_err());
         let drifting = format!("{} and then it ends well.", "a b c d e f g h i j ".repeat(8));
         assert!(check(&drifting, FinishReason::Stop).is_err());
+    }
+
+    const SYSTEM: &str = "Use only the code. role: what it is for, in one sentence. does: the steps.";
+
+    #[test]
+    fn boilerplate_is_no_answer() {
+        let text = |text: &str| check_text(text, FinishReason::Stop, SYSTEM).map(|accepted| accepted.kept);
+        assert!(text("As an AI language model, I cannot see the code.").is_err());
+        assert!(text("Role: what it is for, in one sentence.").is_err());
+        assert_eq!(text(USABLE).as_deref(), Ok(USABLE));
+        let json = |role: &str, does: &str| {
+            let text = format!(r#"{{"role":"{role}","does":"{does}"}}"#);
+            check_structured(AnswerSchema::Symbol, &text, 300, SYSTEM)
+        };
+        assert_eq!(json("What it is for, in one sentence.", "x"), Err("the answer is boilerplate"));
+        assert_eq!(json("unclear", "It solves the system."), Err("the answer is empty"));
+        assert_eq!(json("a", "b"), Err("the answer is empty"));
+        let again = "so it goes on ".repeat(10);
+        assert_eq!(json("Solves the system", &again), Err("the answer repeats itself"));
+        let good = json("Solves the system.", "Iterates on `x`.").unwrap();
+        assert_eq!(good.shown, "Solves the system.\nIterates on `x`.");
+        assert!(
+            good.kept.starts_with(r#"{"role":"Solves the system.","does":"Iterates on `x`.","inputs":[]"#)
+        );
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use almanac_artifact::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelIdentity, PromptTemplate};
+use crate::{AnswerSchema, ModelIdentity, PromptTemplate, expected_tokens};
 
 /// Bumped when the same prompt, model and sampling would be asked in another way.
-const RECORD_FORMAT: u32 = 1;
+const RECORD_FORMAT: u32 = 2;
 
 /// How answers are sampled; part of every record key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Sampling {
     pub seed: u64,
     /// Attempts before a record is kept as failed.
     pub attempts: u32,
+    /// An answer of whose names a smaller share occurs in its prompt, from 0 to 1, is asked for once more
+    /// with these names, and kept as it then is.
+    pub minimum_grounding: f64,
 }
 
 /// One wanted text.
@@ -37,6 +40,8 @@ pub struct GenerationJob {
     pub user: String,
     /// Limit on generated tokens.
     pub max_tokens: usize,
+    /// Schema of the answer; `None` for free text.
+    pub schema: Option<AnswerSchema>,
     /// Digest of everything that decides the text.
     pub record_key: String,
 }
@@ -52,7 +57,8 @@ impl GenerationJob {
         sampling: &Sampling,
     ) -> Self {
         let max_tokens = max_tokens.min(template.max_tokens());
-        let Sampling { temperature, retry_temperature, seed, attempts } = sampling;
+        let Sampling { temperature, retry_temperature, seed, attempts, minimum_grounding } = sampling;
+        let schema = template.schema();
         let record_key = Digest::of(|encoder| {
             encoder
                 .u32(RECORD_FORMAT)
@@ -63,7 +69,11 @@ impl GenerationJob {
                 .f64(*temperature)
                 .f64(*retry_temperature)
                 .u64(*seed)
-                .u32(*attempts);
+                .u32(*attempts)
+                .f64(*minimum_grounding);
+            if let Some(schema) = schema {
+                schema.encode(encoder, max_tokens);
+            }
         });
         Self {
             subject: subject.to_owned(),
@@ -71,7 +81,18 @@ impl GenerationJob {
             system: template.shared_system(),
             user,
             max_tokens,
+            schema,
             record_key: record_key.to_string(),
         }
+    }
+
+    /// Tokens the prompt probably has.
+    pub fn expected_prompt_tokens(&self) -> u64 {
+        (expected_tokens(&self.system) + expected_tokens(&self.user)) as u64
+    }
+
+    /// Tokens the answer probably has, where nothing was measured: few use up their limit.
+    pub fn expected_completion_tokens(&self) -> u64 {
+        self.max_tokens as u64 * 2 / 3
     }
 }

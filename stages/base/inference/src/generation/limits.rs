@@ -7,6 +7,7 @@ use almanac_artifact::Shard;
 use almanac_tables::{GenerationRecord, RecordStatus};
 use serde::{Deserialize, Serialize};
 
+use super::GenerationJob;
 use crate::FlushPolicy;
 
 /// What bounds a run.
@@ -18,7 +19,7 @@ pub struct GenerationLimits<'a> {
     pub deadline: Option<Instant>,
     /// Requests handed to the model at once.
     pub in_flight: usize,
-    /// Whether failed records are tried again, with further seeds.
+    /// Whether failed and poorly grounded records are tried again, with further seeds.
     pub retry_failed: bool,
     /// Set from outside: no more work is taken.
     pub interrupted: &'a AtomicBool,
@@ -33,7 +34,7 @@ impl GenerationLimits<'_> {
 }
 
 /// The `run` settings of a stage that generates; none of them can change a text.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerationSettings {
     /// The most important texts to have, those of earlier runs included; 0 for all.
@@ -42,12 +43,14 @@ pub struct GenerationSettings {
     pub max_seconds: u64,
     /// Requests handed to the model at once.
     pub in_flight: usize,
-    /// Whether failed records are tried again.
+    /// Whether failed and poorly grounded records are tried again.
     pub retry_failed: bool,
     /// Records after which the ledger is flushed.
     pub flush_records: usize,
     /// Seconds after which the ledger is flushed.
     pub flush_seconds: u64,
+    /// Tokens, read and written, that a device handles a second; 0 for as measured. Plans alone use it.
+    pub tokens_per_second: f64,
 }
 
 impl GenerationSettings {
@@ -95,6 +98,12 @@ pub struct GenerationCounts {
     pub completion_tokens: u64,
     /// Seconds the model worked, summed over requests.
     pub seconds: f64,
+    /// Records that what was left or waits needs.
+    pub records_ahead: usize,
+    /// Prompt tokens that they will probably need.
+    pub prompt_tokens_ahead: u64,
+    /// Tokens that will probably be generated for them.
+    pub completion_tokens_ahead: u64,
 }
 
 impl std::ops::AddAssign for GenerationCounts {
@@ -109,6 +118,9 @@ impl std::ops::AddAssign for GenerationCounts {
             prompt_tokens,
             completion_tokens,
             seconds,
+            records_ahead,
+            prompt_tokens_ahead,
+            completion_tokens_ahead,
         } = other;
         self.wanted += wanted;
         self.reused += reused;
@@ -119,6 +131,9 @@ impl std::ops::AddAssign for GenerationCounts {
         self.prompt_tokens += prompt_tokens;
         self.completion_tokens += completion_tokens;
         self.seconds += seconds;
+        self.records_ahead += records_ahead;
+        self.prompt_tokens_ahead += prompt_tokens_ahead;
+        self.completion_tokens_ahead += completion_tokens_ahead;
     }
 }
 
@@ -138,6 +153,13 @@ pub struct GenerationProgress<'a> {
 }
 
 impl GenerationCounts {
+    /// A text that is not made in this call.
+    pub fn expect(&mut self, job: &GenerationJob, completion_tokens: Option<u64>) {
+        self.records_ahead += 1;
+        self.prompt_tokens_ahead += job.expected_prompt_tokens();
+        self.completion_tokens_ahead += completion_tokens.unwrap_or(job.expected_completion_tokens());
+    }
+
     /// A record of this run that `subjects` share: one is generated for, the others reuse it.
     pub(super) fn add(&mut self, record: &GenerationRecord, subjects: usize) {
         match record.status {

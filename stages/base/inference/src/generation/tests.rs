@@ -56,9 +56,9 @@ impl LanguageModel for &'static Scripted {
             if asked.len() >= self.interrupt_after {
                 self.interrupted.store(true, Ordering::Relaxed);
             }
-            asked.iter().filter(|earlier| earlier.user == request.user).count() - 1
+            asked.iter().filter(|earlier| script(earlier) == script(request)).count() - 1
         };
-        let answer = request.user.split('|').nth(attempt).unwrap_or("answer number four and later");
+        let answer = script(request).split('|').nth(attempt).unwrap_or("answer number four and later");
         match answer {
             "break" => Err(model_error()),
             "overflow" => Err(overflow()),
@@ -67,10 +67,16 @@ impl LanguageModel for &'static Scripted {
                 self.interrupted.store(true, Ordering::Relaxed);
                 Err(crate::Error::Interrupted { name: "scripted".into() })
             }
+            "invent" => Ok(completion("It calls `Invented::thing` at the end.")),
             "loop" => Ok(completion(&"again and again ".repeat(20))),
             answer => Ok(completion(answer)),
         }
     }
+}
+
+/// The script of a request, also of one that tells what was wrong with an earlier answer.
+fn script(request: &GenerateRequest) -> &str {
+    request.user.split("\n\nAn earlier answer").next().unwrap_or_default()
 }
 
 fn model_error() -> crate::Error {
@@ -97,7 +103,7 @@ fn identity() -> ModelIdentity {
 }
 
 fn sampling() -> Sampling {
-    Sampling { temperature: 0.0, retry_temperature: 0.5, seed: 7, attempts: 3 }
+    Sampling { temperature: 0.0, retry_temperature: 0.5, seed: 7, attempts: 3, minimum_grounding: 0.5 }
 }
 
 fn template() -> PromptTemplate {
@@ -236,6 +242,48 @@ fn failed_records_are_kept_until_a_retry_is_asked_for() {
 }
 
 #[test]
+fn what_names_too_much_at_random_is_asked_for_once_more_and_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs(&["invent|a grounded answer at last", "invent|invent|a third is not asked for"]);
+    let setup = Setup::new();
+    let counts = setup.run(folder.path(), &jobs).unwrap();
+    assert_eq!((counts.generated, counts.failed, setup.model.asked().len()), (2, 0, 4));
+    let asked = setup.model.asked.lock().unwrap();
+    assert!(asked[1].user.contains("named `Invented::thing`, which"), "{}", asked[1].user);
+    assert_eq!((asked[1].temperature, asked[1].seed), (0.0, 8));
+    let ledger = open(folder.path());
+    let better = ledger.get(&jobs[0].record_key).unwrap();
+    assert_eq!((better.text.as_str(), better.grounding), ("a grounded answer at last", 1.0));
+    assert_eq!((better.attempts, better.prompt_tokens), (2, 20));
+    let poor = ledger.get(&jobs[1].record_key).unwrap();
+    assert_eq!((poor.status, poor.grounding), (RecordStatus::Done, 0.0));
+    assert_eq!(poor.ungrounded, ["Invented::thing"]);
+    let told = Told::of(Some(poor), &sampling());
+    assert!(told.poorly_grounded && told.status == RecordStatus::Done);
+}
+
+#[test]
+fn a_poor_record_is_replaced_by_a_better_one_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = jobs(&["invent|invent||||invent|a better answer now"]);
+    let mut setup = Setup::new();
+    setup.run(folder.path(), &jobs).unwrap();
+    let counts = setup.run(folder.path(), &jobs).unwrap();
+    assert_eq!((counts.reused, setup.model.asked().len()), (1, 2), "nobody asked for another try");
+    setup.retry_failed = true;
+    // Three empty answers: the poor text stands, and the next try has another seed.
+    let counts = setup.run(folder.path(), &jobs).unwrap();
+    assert_eq!((counts.failed, counts.left, setup.model.asked().len()), (0, 0, 5));
+    let record = open(folder.path()).get(&jobs[0].record_key).cloned().unwrap();
+    assert_eq!((record.grounding, record.attempts), (0.0, 5));
+    let counts = setup.run(folder.path(), &jobs).unwrap();
+    assert_eq!((counts.generated, setup.model.asked().len()), (1, 7));
+    assert_eq!(setup.model.asked.lock().unwrap()[5].seed, 7 + 5);
+    let record = open(folder.path()).get(&jobs[0].record_key).cloned().unwrap();
+    assert_eq!((record.text.as_str(), record.grounding), ("a better answer now", 1.0));
+}
+
+#[test]
 fn a_prompt_over_the_context_fails_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let jobs = jobs(&["overflow", "answer number two"]);
@@ -334,6 +382,7 @@ fn everything_that_decides_a_text_is_in_its_key() {
         Sampling { retry_temperature: 0.1, ..sampling.clone() },
         Sampling { seed: 8, ..sampling.clone() },
         Sampling { attempts: 2, ..sampling.clone() },
+        Sampling { minimum_grounding: 0.6, ..sampling.clone() },
     ] {
         assert_ne!(base, key("u", 50, &identity, &changed));
     }

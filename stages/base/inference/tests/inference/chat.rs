@@ -36,6 +36,7 @@ fn ask(user: &str, max_tokens: usize) -> GenerateRequest {
         max_tokens,
         temperature: 0.0,
         seed: 0,
+        schema: None,
     }
 }
 

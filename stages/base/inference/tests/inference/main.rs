@@ -9,6 +9,7 @@ mod chat;
 mod embedder;
 mod fetch;
 mod folder;
+mod structured;
 mod tiny;
 
 use std::path::PathBuf;

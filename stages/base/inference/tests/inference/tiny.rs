@@ -74,12 +74,47 @@ pub(crate) fn nomic_bert(folder: &Path) {
 
 /// A llama of two layers as the hub has it, with a chat template and a context of 64.
 pub(crate) fn llama(folder: &Path) {
-    let (vocabulary, hidden, inner) = (WORDS.len(), 32, 64);
+    let mut tokenizer = tokenizer();
+    // The engine needs to know how tokens become bytes.
+    tokenizer["decoder"] = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
+        "use_regex": true});
+    llama_with(folder, &tokenizer, WORDS.len(), 64, ["[CLS]", "[SEP]", "[UNK]"]);
+}
+
+/// The same with a token for each byte, so that it can write anything, and a context of 4096.
+pub(crate) fn llama_of_bytes(folder: &Path) {
+    // How byte-level tokenizers write bytes that are not printable.
+    let is_itself = |byte: &u32| matches!(byte, 0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff);
+    let mut others = 0x100_u32..;
+    let written = (0..=0xff_u32).map(|byte| if is_itself(&byte) { byte } else { others.next().unwrap() });
+    let names = ["<unk>".to_owned(), "<pad>".to_owned(), "<s>".to_owned(), "</s>".to_owned()];
+    let bytes = written.map(|code| char::from_u32(code).unwrap().to_string());
+    let vocabulary: Vec<String> = names.into_iter().chain(bytes).collect();
+    let special = |id: usize| {
+        json!({"id": id, "content": vocabulary[id], "single_word": false, "lstrip": false,
+            "rstrip": false, "normalized": false, "special": true})
+    };
+    let ids: serde_json::Map<String, Value> =
+        vocabulary.iter().enumerate().map(|(id, token)| (token.clone(), json!(id))).collect();
+    let byte_level = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
+        "use_regex": true});
+    let tokenizer = json!({
+        "version": "1.0", "truncation": null, "padding": null,
+        "added_tokens": [special(0), special(1), special(2), special(3)],
+        "normalizer": null, "pre_tokenizer": byte_level, "post_processor": null, "decoder": byte_level,
+        "model": {"type": "BPE", "vocab": ids, "merges": [], "unk_token": "<unk>"}
+    });
+    llama_with(folder, &tokenizer, vocabulary.len(), 4096, ["<s>", "</s>", "<unk>"]);
+}
+
+/// `marks` begin a text, end it, and stand for what is unknown; the first two have the ids 2 and 3.
+fn llama_with(folder: &Path, tokenizer: &Value, vocabulary: usize, positions: usize, marks: [&str; 3]) {
+    let (hidden, inner) = (32, 64);
     let config = json!({
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
         "hidden_size": hidden, "intermediate_size": inner, "vocab_size": vocabulary,
         "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2,
-        "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "max_position_embeddings": 64,
+        "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "max_position_embeddings": positions,
         "tie_word_embeddings": false, "bos_token_id": 2, "eos_token_id": 3,
         "torch_dtype": "float32"
     });
@@ -108,16 +143,12 @@ pub(crate) fn llama(folder: &Path) {
     }
     candle_core::safetensors::save(&tensors, folder.join("model.safetensors")).unwrap();
     write_json(folder, "config.json", &config);
-    // The engine needs to know how tokens become bytes.
-    let mut tokenizer = tokenizer();
-    tokenizer["decoder"] = json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
-        "use_regex": true});
-    write_json(folder, "tokenizer.json", &tokenizer);
+    write_json(folder, "tokenizer.json", tokenizer);
     write_json(
         folder,
         "tokenizer_config.json",
         &json!({
-            "bos_token": "[CLS]", "eos_token": "[SEP]", "unk_token": "[UNK]",
+            "bos_token": marks[0], "eos_token": marks[1], "unk_token": marks[2],
             "chat_template": "{% for message in messages %}{{ message['content'] }} {% endfor %}"
         }),
     );
@@ -125,10 +156,20 @@ pub(crate) fn llama(folder: &Path) {
 
 /// A catalogue of one model, `tiny`, that lies in `folder`.
 pub(crate) fn catalog(folder: &Path, architecture: &str, embedding: &str) -> ModelCatalog {
+    catalog_with(folder, architecture, 64, embedding)
+}
+
+/// The same, with another context.
+pub(crate) fn catalog_with(
+    folder: &Path,
+    architecture: &str,
+    context: usize,
+    embedding: &str,
+) -> ModelCatalog {
     let role = if embedding.is_empty() { "llm" } else { "embedder" };
     let text = format!(
         "[[model]]\nname = \"tiny\"\nrole = \"{role}\"\nformat = \"safetensors\"\n\
-         architecture = \"{architecture}\"\ncontext_length = 64\nlicense = \"CC0-1.0\"\n\
+         architecture = \"{architecture}\"\ncontext_length = {context}\nlicense = \"CC0-1.0\"\n\
          path = {:?}\n{embedding}",
         folder.to_str().unwrap()
     );

@@ -30,7 +30,7 @@ fn commit(store: &Store, name: &str, read: &[&Artifact], fill: impl FnOnce(&mut 
     let read = read.map(|manifest| (manifest.artifact.clone(), manifest.key)).collect();
     let artifact = writer.commit(parts, read, false, &"the test").unwrap();
     let key = artifact.manifest().key;
-    let current = Ref { key, plan: key, complete: true, budget: None, failed: 0 };
+    let current = Ref { key, plan: key, complete: true, budget: None, failed: 0, poorly_grounded: 0 };
     store.write_ref(PROFILE, name, &current).unwrap();
     artifact
 }
