@@ -23,3 +23,7 @@ almanac status --profile quickstart --source "$tree" --store "$store"
 
 say "$question"
 almanac ask "$question" --profile quickstart --store "$store"
+
+say "done; in a shell of your own:"
+echo "  export PATH=\"$CARGO_TARGET_DIR/release:\$PATH\""
+echo "  almanac search \"where are ghost cells filled?\" --profile quickstart --store \"$store\""

@@ -28,8 +28,10 @@ fn a_missing_model_is_said_before_anything_is_lost() {
     assert_eq!(output.status.code(), Some(69), "{}", String::from_utf8_lossy(&output.stderr));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("almanac models get"), "{stderr}");
-    bench.artifact("sources");
-    bench.artifact("graph");
+    // Before the first stage ran, and what needs no model is there for the asking.
+    assert!(!stderr.contains("Running"), "{stderr}");
+    let tree = bench.tree().display().to_string();
+    bench.run("almanac", &["build", "--source", &tree, "--until", "graph"]).exits(0);
 }
 
 #[test]
@@ -116,6 +118,36 @@ fn an_unreadable_file_is_listed_and_the_rest_is_read() {
     assert_eq!(secret.status, FileStatus::Unreadable);
     assert!(secret.status_reason.contains("permission denied"), "{secret:?}");
     assert!(files.iter().filter(|file| file.status == FileStatus::Parsed).count() > 5);
+}
+
+/// What could not be read at this moment must not look like a tree without it.
+#[test]
+fn too_few_open_files_never_make_a_smaller_tree() {
+    let bench = Bench::with_picolib();
+    let tree = bench.tree().display().to_string();
+    bench.run("almanac-parse", &["run", "--source", &tree]).exits(0);
+    let whole: Vec<String> = bench.rows::<File>("sources").into_iter().map(|file| file.path).collect();
+    for files in 4..14 {
+        let store = bench.path(&format!("store-{files}"));
+        let line = format!(
+            "ulimit -n {files}; exec {:?} run --source {tree:?} --store {store:?}",
+            binary("almanac-parse"),
+        );
+        let output = Command::new("bash").args(["-c", &line]).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => {
+                let sources = Store::open(&store).unwrap().current("default", "sources", "parse").unwrap();
+                let read: Vec<String> =
+                    sources.read::<File>().unwrap().into_iter().map(|file| file.path).collect();
+                assert_eq!(read, whole, "{files} open files: {stderr}");
+            }
+            Some(69 | 74) => assert!(stderr.contains("hint"), "{files} open files: {stderr}"),
+            // Not even the program's libraries can be opened.
+            Some(127) => {}
+            code => panic!("{files} open files: {code:?} {stderr}"),
+        }
+    }
 }
 
 #[test]

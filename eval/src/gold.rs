@@ -39,6 +39,18 @@ pub(crate) struct ResultLine {
     pub(crate) seconds: Option<f64>,
 }
 
+/// A line of `almanac search --batch`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Found(ResultLine),
+    Refused {
+        id: serde_json::Value,
+        #[serde(rename = "error")]
+        _error: String,
+    },
+}
+
 pub(crate) fn read_questions(path: &Path) -> Result<Vec<Question>, Error> {
     let text = read(path)?;
     serde_json::from_str(&text).map_err(|source| Error::Gold { path: path.to_owned(), source })
@@ -51,11 +63,16 @@ pub(crate) fn read_results(path: &Path) -> Result<BTreeMap<String, ResultLine>, 
         if line.trim().is_empty() {
             continue;
         }
-        let result: ResultLine = serde_json::from_str(line).map_err(|source| Error::Result {
+        let line: Line = serde_json::from_str(line).map_err(|source| Error::Result {
             path: path.to_owned(),
             line: number + 1,
             source,
         })?;
+        // A question that was refused found nothing.
+        let result = match line {
+            Line::Found(result) => result,
+            Line::Refused { id, .. } => ResultLine { id, ..ResultLine::default() },
+        };
         results.insert(result.id.to_string(), result);
     }
     Ok(results)
@@ -63,4 +80,25 @@ pub(crate) fn read_results(path: &Path) -> Result<BTreeMap<String, ResultLine>, 
 
 fn read(path: &Path) -> Result<String, Error> {
     fs_err::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_was_refused_is_one_without_an_answer() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let lines = [
+            r#"{"id": "a", "query": "q", "files": ["x.h"], "context": "c", "seconds": 0.1}"#,
+            r#"{"id": "b", "line": 2, "error": "not a query"}"#,
+        ];
+        fs_err::write(&path, lines.join("\n")).unwrap();
+        let results = read_results(&path).unwrap();
+        assert_eq!(results["\"a\""].files, ["x.h"]);
+        assert!(results["\"b\""].files.is_empty());
+        fs_err::write(&path, r#"{"id": "c"}"#).unwrap();
+        assert!(matches!(read_results(&path), Err(Error::Result { line: 1, .. })));
+    }
 }

@@ -20,6 +20,11 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
+    /// The symbol of an entity.
+    pub(crate) fn of(&self, at: usize) -> usize {
+        self.of[at]
+    }
+
     /// The entities of the symbol of an entity.
     pub(crate) fn with(&self, at: usize) -> &[usize] {
         &self.entities[self.of[at]]

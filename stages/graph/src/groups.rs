@@ -74,13 +74,19 @@ impl Group {
             open: Vec::new(),
             by_folder: HashMap::new(),
         };
+        // A symbol may be declared very often: its files are looked up once.
+        let mut files_of: HashMap<usize, Vec<usize>> = HashMap::new();
         for &at in &self.all {
-            for &one in sight.symbols.with(at) {
-                let file = sight.tree.facts[one].file;
-                let entities = long.by_file.entry(file).or_default();
-                if entities.last() != Some(&at) {
-                    entities.push(at);
-                }
+            let symbol = sight.symbols.of(at);
+            let files = files_of.entry(symbol).or_insert_with(|| {
+                let mut files: Vec<usize> =
+                    sight.symbols.with(at).iter().map(|&one| sight.tree.facts[one].file).collect();
+                files.sort_unstable();
+                files.dedup();
+                files
+            });
+            for &mut file in files {
+                long.by_file.entry(file).or_default().push(at);
                 long.files[file / 64] |= 1 << (file % 64);
             }
             match sight.reaches_unseen(at) {

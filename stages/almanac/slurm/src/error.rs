@@ -179,6 +179,14 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// A run was asked for where there is none.
+    #[error("nothing was submitted for the store {}", store.display())]
+    #[diagnostic(code(almanac::missing), help("`almanac submit` starts a run"))]
+    NothingSubmitted {
+        /// The store.
+        store: PathBuf,
+    },
+
     /// There is no such run.
     #[error("there is no run `{run}` in this store")]
     #[diagnostic(code(almanac::usage), help("{hint}"))]

@@ -2,7 +2,7 @@
 //!
 //! It only sizes arrays: too few tasks take longer, too many find nothing to do and end at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use almanac_artifact::{Artifact, Store, Table};
 use almanac_catalog::stage as stage_named;
@@ -10,9 +10,9 @@ use almanac_freshness::tree::Tree;
 use almanac_freshness::{Plan, Reason, StagePlan, State};
 use almanac_tables::{Chunk, Embedding, EntityLevel, Explanation, RecordStatus, Summary};
 
-use crate::Site;
 use crate::chain::Part;
 use crate::progress::records::newest_records;
+use crate::{Run, Site};
 
 /// Bytes of source for each record, on IPPL: 1.6 MB of C++ in a tree of 480 files.
 const BYTES_PER_EXPLANATION: u64 = 1_200;
@@ -89,22 +89,40 @@ pub fn estimate(
 
 type ByLevel = BTreeMap<&'static str, u64>;
 
-/// What one task of a stage makes in a minute: measured in earlier runs, else as the site says.
-pub fn rates(store: Option<&Store>, site: &Site) -> BTreeMap<String, f64> {
+/// What one task of a stage makes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Records a minute.
+    pub per_minute: f64,
+    /// Tasks of earlier runs on the same site that it was measured on; 0 where the site's file says it.
+    pub measured_on: u64,
+}
+
+/// What one task of each stage makes in a minute: measured in earlier runs on this site, else as its
+/// file says. What another machine made, a laptop without a GPU for one, tells nothing.
+pub fn rates(store: Option<&Store>, site: &Site) -> BTreeMap<String, Rate> {
     const LOOKED_AT: usize = 500;
     const RECENT: usize = 50;
-    let records = store.map(|store| newest_records(store, LOOKED_AT)).unwrap_or_default();
+    let runs = store.map(Run::all).unwrap_or_default();
+    let here: BTreeSet<String> = runs.iter().filter(|run| run.site == site.name).flat_map(Run::ids).collect();
+    let mut records = store.map(|store| newest_records(store, LOOKED_AT)).unwrap_or_default();
+    records.retain(|record| {
+        let job = record.job.split('_').next().unwrap_or_default();
+        here.contains(job) && record.counts.generated > 0 && record.seconds > 0.0
+    });
     site.stages
         .iter()
         .filter_map(|(stage, place)| {
-            let recent = records.iter().rev().filter(|record| {
-                record.stage == *stage && record.counts.generated > 0 && record.seconds > 0.0
-            });
-            let (made, seconds) = recent.take(RECENT).fold((0, 0.0), |(made, seconds), record| {
-                (made + record.counts.generated, seconds + record.seconds)
-            });
-            let measured = (made > 0).then(|| made as f64 * 60.0 / seconds);
-            Some((stage.clone(), measured.or(place.records_per_minute)?))
+            let recent: Vec<_> =
+                records.iter().rev().filter(|record| record.stage == *stage).take(RECENT).collect();
+            let made: u64 = recent.iter().map(|record| record.counts.generated).sum();
+            let seconds: f64 = recent.iter().map(|record| record.seconds).sum();
+            let rate = if made > 0 {
+                Rate { per_minute: made as f64 * 60.0 / seconds, measured_on: recent.len() as u64 }
+            } else {
+                Rate { per_minute: place.records_per_minute?, measured_on: 0 }
+            };
+            Some((stage.clone(), rate))
         })
         .collect()
 }

@@ -180,16 +180,16 @@ impl Run {
     /// The run whose id begins with `id`; the newest for an empty one.
     pub fn find(store: &Store, id: &str) -> Result<Self> {
         let runs = Self::all(store);
+        if runs.is_empty() {
+            return Err(Error::NothingSubmitted { store: store.root().to_owned() });
+        }
         let known: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
         let mut found = runs.into_iter().filter(|run| run.id.starts_with(id));
         let first = found.next();
         let is_ambiguous = !id.is_empty() && found.next().is_some();
         first.filter(|run| !is_ambiguous || run.id == id).ok_or_else(|| Error::NoRun {
             run: id.to_owned(),
-            hint: match known.len() {
-                0 => "nothing was submitted for this store".to_owned(),
-                _ => format!("runs, the newest first: {}", known.join(", ")),
-            },
+            hint: format!("runs, the newest first: {}", known.join(", ")),
         })
     }
 

@@ -28,7 +28,7 @@ mod submission;
 pub use chain::{Chain, ChainInput, Part, Stage, chain};
 pub use client::{Queued, Slurm};
 pub use error::{Broken, Error};
-pub use estimate::{Work, estimate, rates};
+pub use estimate::{Rate, Work, estimate, rates};
 pub use journal::{Job, JobKind, Required, Run, RunOutcome};
 pub use progress::{Failure, JobProgress, RunProgress, StageRecords, TaskState, progress};
 pub use quote::command_line;

@@ -116,11 +116,7 @@ pub fn progress(store: &Store, run: &Run) -> RunProgress {
     let queue = slurm.queue(&run.queue_names()).ok();
     let accounted = if queue.is_some() { slurm.accounting(&run.ids()) } else { Vec::new() };
     let folder = run.folder(store.root());
-    let seen = Seen {
-        queue: queue.as_deref().map(by_task),
-        accounted: by_task(&accounted),
-        folder: &folder,
-    };
+    let seen = Seen { queue: queue.as_deref().map(by_task), accounted: by_task(&accounted), folder: &folder };
     let jobs: Vec<JobProgress> = run.jobs.iter().map(|job| seen.job(run, job)).collect();
     let records = records::of_run(store, run, &jobs);
     let alive = [TaskState::Running, TaskState::Requeued, TaskState::Waiting];

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use almanac_answer::{Answer, AnswerSettings, answer, context_budget};
-use almanac_inference::LanguageModel;
-use almanac_stage::GlobalArguments;
+use almanac_inference::{IS_CPU, LanguageModel};
+use almanac_stage::{GlobalArguments, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
 use serde::Serialize;
@@ -17,6 +17,9 @@ use crate::project::Project;
 pub(crate) struct AskArguments {
     /// The question
     question: String,
+    /// Most tokens of evidence [default: retrieval.budget_tokens, on a processor at most answer.processor_budget_tokens]
+    #[arg(long, value_name = "TOKENS", value_parser = within("retrieval.budget_tokens"))]
+    budget: Option<u64>,
     /// Print the context that the model sees, too
     #[arg(long)]
     debug: bool,
@@ -35,6 +38,7 @@ struct AskReport<'a> {
     context_tokens: usize,
     prompt_tokens: usize,
     completion_tokens: usize,
+    cut: bool,
     seconds: f64,
 }
 
@@ -47,8 +51,9 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &AskArguments) -> miette:
     almanac_terminal::status("Loading", &name);
     let model = project.models.language_model(&name, 1)?;
     let question = &arguments.question;
-    let budget =
-        context_budget(&model, &prompt.text, question, &settings)?.min(knowledge.settings.budget_tokens);
+    let wanted = arguments.budget.and_then(|budget| usize::try_from(budget).ok());
+    let wanted = wanted.unwrap_or_else(|| settings.budget_here(knowledge.settings.budget_tokens));
+    let budget = context_budget(&model, &prompt.text, question, &settings)?.min(wanted);
     // An error of the tokenizer here would have shown in `context_budget`.
     let count = |text: &str| model.count_tokens(text).unwrap_or(text.len());
     let found = knowledge.search(question, Some(budget), Some(&count))?;
@@ -59,6 +64,15 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &AskArguments) -> miette:
         "Reading",
         format!("{} tokens of {} files", found.context_tokens, found.files.len()),
     );
+    if IS_CPU && found.evidence && !global.json {
+        // On a processor the first word takes a while: what it will rest on can be read meanwhile.
+        for chunk in found.chunks.iter().filter(|chunk| !chunk.path.is_empty()) {
+            almanac_terminal::note(format!(
+                "{}:{}-{}  {}",
+                chunk.path, chunk.start_line, chunk.end_line, chunk.symbol
+            ));
+        }
+    }
     let streamed = Cell::new(false);
     let mut on_text = |piece: &str| {
         if !global.json {
@@ -78,6 +92,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &AskArguments) -> miette:
             context_tokens: found.context_tokens,
             prompt_tokens: answered.prompt_tokens,
             completion_tokens: answered.completion_tokens,
+            cut: answered.cut,
             seconds: answered.seconds,
         });
     } else {
@@ -90,6 +105,9 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &AskArguments) -> miette:
 }
 
 fn print_sources(answered: &Answer) {
+    if answered.cut {
+        almanac_terminal::note("the answer was cut at answer.max_tokens");
+    }
     almanac_terminal::data("\nSources:");
     for source in &answered.sources {
         let mark = if source.cited { "cited" } else { "read" };

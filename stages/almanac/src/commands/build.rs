@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use almanac_artifact::Store;
-use almanac_catalog::{PIPELINE, stage as stage_named};
+use almanac_catalog::{PIPELINE, StageSpec, stage as stage_named};
+use almanac_freshness::tree::Tree;
 use almanac_freshness::{Gaps, StagePlan, State};
 use almanac_stage::{GlobalArguments, Interruption, within};
 use almanac_terminal::ExitStatus;
@@ -14,6 +15,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::plan::why;
+use super::submit::checks::absent_model;
 use crate::children::run_stage;
 use crate::error::Error;
 use crate::project::Project;
@@ -69,6 +71,22 @@ impl TextLimits {
     }
 }
 
+/// Refuses at once what would fail after the first stages: a model that is not there, for a stage that
+/// was never built. One that was may have nothing to generate.
+fn check_models(project: &Project, tree: &Tree, arguments: &BuildArguments) -> miette::Result<()> {
+    let last = PIPELINE.iter().position(|stage| arguments.until.as_deref() == Some(stage.name));
+    let plan = project.plan(Some(tree), &arguments.force, &[], Gaps::Fill)?;
+    let wanted = PIPELINE.iter().zip(&plan.stages).take(last.map_or(PIPELINE.len(), |last| last + 1));
+    let first_time: Vec<&'static StageSpec> = wanted
+        .filter(|(_, planned)| planned.state != State::Fresh && planned.key.is_none())
+        .map(|(stage, _)| *stage)
+        .collect();
+    match absent_model(project, &first_time)? {
+        Some(error) => Err(error.into()),
+        None => Ok(()),
+    }
+}
+
 /// What `--json` prints at the end.
 #[derive(Default, Serialize)]
 struct BuildReport {
@@ -95,6 +113,8 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
     interruption.hold();
     let interrupted = interruption.flag();
     project.store = Some(Store::open_or_create(&project.store_folder)?);
+
+    check_models(&project, &tree, arguments)?;
 
     let mut report = BuildReport::default();
     for (place, stage) in PIPELINE.iter().enumerate() {

@@ -26,8 +26,11 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "TOKENS", value_parser = within("retrieval.budget_tokens"))]
     budget: Option<u64>,
     /// Show why each chunk is there and what was left out
-    #[arg(long)]
+    #[arg(long, conflicts_with = "batch")]
     debug: bool,
+    /// Print the context that a model would see, in place of the list
+    #[arg(long, conflicts_with_all = ["batch", "debug"])]
+    context: bool,
 }
 
 impl SearchArguments {
@@ -48,12 +51,25 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &SearchArguments) -> miet
     if global.json {
         almanac_terminal::data_json(&found);
     } else {
-        print(&found, arguments.debug);
+        print(&found, arguments);
     }
     Ok(ExitStatus::Done)
 }
 
-fn print(found: &SearchResult, debug: bool) {
+fn print(found: &SearchResult, arguments: &SearchArguments) {
+    if !found.evidence {
+        almanac_terminal::data(
+            "nothing in this codebase speaks of what was asked; these are the nearest things",
+        );
+    }
+    if !found.unknown_words.is_empty() {
+        almanac_terminal::note(format!("not in this codebase: {}", found.unknown_words.join(", ")));
+    }
+    if arguments.context {
+        almanac_terminal::data(&found.context);
+        return;
+    }
+    let debug = arguments.debug;
     for chunk in &found.chunks {
         let place = if chunk.path.is_empty() {
             chunk.symbol.clone()
@@ -78,13 +94,8 @@ fn print(found: &SearchResult, debug: bool) {
             ));
         }
     }
-    if !found.evidence {
-        almanac_terminal::data(
-            "nothing in this codebase speaks of what was asked; these are the nearest things",
-        );
-    }
     almanac_terminal::note(format!(
-        "{} tokens of context, {:.2} s; --json prints the context itself",
+        "{} tokens of context, {:.2} s; --context prints it",
         found.context_tokens, found.seconds
     ));
 }

@@ -1,6 +1,6 @@
 //! `almanac submit`: what `build` does on one machine, as jobs of a Slurm cluster.
 
-mod checks;
+pub(super) mod checks;
 mod report;
 mod work;
 
@@ -95,6 +95,9 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &SubmitArguments) -> miet
     let source = absolute(&arguments.source);
     let command = again(global, arguments, &project, &source);
     let mut run = Run::new(project.settings.profile(), &source, &site, command, jobs);
+    let told = |run: &Run| -> Vec<work::Told> {
+        stages.iter().filter_map(|stage| sizes.told(stage.name, &run.jobs)).collect()
+    };
     let shared = Script {
         store: project.store_folder.clone(),
         site: &site,
@@ -104,14 +107,14 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &SubmitArguments) -> miet
         models: checks::model_folders(&project, &stages)?,
     };
     if arguments.dry_run {
-        report::scripts(global, &run, &scripts(&shared, &run)?);
+        report::scripts(global, &run, &plan, &told(&run), &scripts(&shared, &run)?);
         return Ok(ExitStatus::Done);
     }
     let store = Store::open_or_create(&project.store_folder)?;
     let submission = Submission { store: &store, shared, slurm };
     let mut forget = || work::forget_records(&store, arguments.forget_records, &stages);
     submit(&submission, &mut run, &mut forget)?;
-    report::submitted(global, &run, &store, &plan);
+    report::submitted(global, &run, &store, &plan, &told(&run));
     Ok(ExitStatus::Done)
 }
 

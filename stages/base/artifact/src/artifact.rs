@@ -1,6 +1,6 @@
 //! One committed artifact: its rows, its files, and whether they are what was committed.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -22,6 +22,7 @@ impl Artifact {
     /// An artifact whose files are there with the right lengths.
     pub(crate) fn open(folder: PathBuf, manifest: Manifest) -> Result<Self> {
         let artifact = Self { folder, manifest };
+        artifact.check_names()?;
         artifact.check_lengths()?;
         Ok(artifact)
     }
@@ -87,6 +88,21 @@ impl Artifact {
     /// Every file that is not part of a table.
     fn files(&self) -> impl Iterator<Item = Entry> + '_ {
         self.manifest.files.iter().map(|file| (self.folder.join(&file.file), file.bytes, file.digest))
+    }
+
+    /// What a manifest names lies in its folder: it may have come with a store from anywhere.
+    fn check_names(&self) -> Result<()> {
+        let parts = self.manifest.tables.values().flat_map(|table| &table.parts);
+        let names = parts.map(|part| &part.file).chain(self.manifest.files.iter().map(|file| &file.file));
+        for name in names {
+            let path = Path::new(name);
+            let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+            if name.is_empty() || !path.components().all(is_plain) {
+                let detail = format!("it names {name:?}, which is not in its folder");
+                return Err(Error::ManifestKey { path: self.folder.join("manifest.json"), detail });
+            }
+        }
+        Ok(())
     }
 
     fn check_lengths(&self) -> Result<()> {

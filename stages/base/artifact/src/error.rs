@@ -62,16 +62,16 @@ pub enum Error {
 
     /// An artifact was never built or its ref is gone.
     #[error("no artifact `{artifact}` for profile `{profile}` in {}", store.display())]
-    #[diagnostic(code(almanac::missing), help("run `almanac build` (or `almanac-{stage} run`) first"))]
+    #[diagnostic(code(almanac::missing), help("{hint}"))]
     NoArtifact {
         /// Artifact name.
         artifact: String,
-        /// Stage that writes it.
-        stage: String,
         /// Profile asked for.
         profile: String,
         /// The store.
         store: PathBuf,
+        /// What to do.
+        hint: String,
     },
 
     /// A manifest or another JSON file of the store cannot be read.
@@ -101,7 +101,7 @@ pub enum Error {
     },
 
     /// A manifest contradicts itself.
-    #[error("manifest {} does not hash to its own key: {detail}", path.display())]
+    #[error("manifest {} contradicts itself: {detail}", path.display())]
     #[diagnostic(
         code(almanac::data),
         help("run `almanac build` again: the damaged artifact is set aside and rebuilt, ledgers are kept")

@@ -23,6 +23,7 @@ mod store;
 mod table;
 mod writer;
 
+pub use abandoned::Owner;
 pub use artifact::Artifact;
 pub use column::Column;
 pub use digest::{Digest, Encoder, FileHasher};
@@ -30,8 +31,8 @@ pub use error::Error;
 pub use files::{read_json, write_atomically};
 pub use ledger::{Ledger, LedgerRecord, LedgerWriter};
 pub use manifest::{FileEntry, KeyParts, Manifest, PartEntry, TableEntry};
-pub use shard::Shard;
 pub use parquet_io::read_part as read_rows;
+pub use shard::Shard;
 pub use store::{Ref, STORE_FORMAT, Store};
 pub use table::{ColumnDoc, Table};
 pub use writer::ArtifactWriter;

@@ -124,12 +124,27 @@ impl Store {
     pub fn current(&self, profile: &str, artifact: &str, stage: &str) -> Result<Artifact> {
         let missing = || Error::NoArtifact {
             artifact: artifact.to_owned(),
-            stage: stage.to_owned(),
             profile: profile.to_owned(),
             store: self.root.clone(),
+            hint: match self.profiles_with(artifact).join("`, `") {
+                others if !others.is_empty() && !self.ref_path(profile, artifact).exists() => {
+                    format!("the store has it for --profile `{others}`")
+                }
+                _ => format!("run `almanac build` (or `almanac-{stage} run`) first"),
+            },
         };
         let current = self.read_ref(profile, artifact)?.ok_or_else(missing)?;
         self.artifact(artifact, &current.key)?.ok_or_else(missing)
+    }
+
+    /// Profiles that have this artifact, in order.
+    fn profiles_with(&self, artifact: &str) -> Vec<String> {
+        let folders = fs_err::read_dir(self.root.join("refs")).into_iter().flatten().flatten();
+        let names = folders.filter_map(|folder| folder.file_name().into_string().ok());
+        let mut profiles: Vec<String> =
+            names.filter(|profile| self.ref_path(profile, artifact).is_file()).collect();
+        profiles.sort();
+        profiles
     }
 
     /// The artifact with this folder key, if it was committed. Its files are checked for presence

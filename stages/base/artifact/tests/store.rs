@@ -406,6 +406,13 @@ fn an_edited_manifest_is_refused() {
     std::fs::write(&path, text.replace("\"limit\": \"3\"", "\"limit\": \"4\"")).unwrap();
     let error = store.artifact("samples", &parts().key()).unwrap_err();
     assert!(matches!(error, Error::ManifestKey { .. }), "{error}");
+    for name in ["/etc/passwd", "../../elsewhere", ""] {
+        let file = "\"file\": \"samples-00000.parquet\"";
+        assert!(text.contains(file), "{text}");
+        std::fs::write(&path, text.replace(file, &format!("\"file\": \"{name}\""))).unwrap();
+        let error = store.artifact("samples", &parts().key()).unwrap_err();
+        assert!(matches!(error, Error::ManifestKey { .. }), "{error}");
+    }
     std::fs::write(&path, "{").unwrap();
     assert!(store.artifact("samples", &parts().key()).unwrap_err().is_damage());
 }
@@ -432,6 +439,7 @@ fn a_ref_is_replaced_as_a_whole() {
         complete: false,
         budget: Some(BTreeMap::from([("max_records".to_owned(), 9)])),
         failed: 2,
+        poorly_grounded: 1,
     };
     store.write_ref("default", "samples", &value).unwrap();
     assert_eq!(store.read_ref("default", "samples").unwrap(), Some(value));
@@ -439,7 +447,6 @@ fn a_ref_is_replaced_as_a_whole() {
 
 #[test]
 fn a_ledger_survives_writers_side_by_side_and_a_damaged_file() {
-        poorly_grounded: 1,
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger");
     let ledger = Ledger::<Sample>::open(&path).unwrap();

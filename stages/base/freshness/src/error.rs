@@ -38,6 +38,22 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// Something in the tree could not be read now, though it may be another time.
+    #[error("the source tree could not be read to its end, at {}", path.display())]
+    #[diagnostic(
+        code(almanac::io),
+        help(
+            "nothing was changed; check the file system, permissions and limits (ulimit -n), and run it again"
+        )
+    )]
+    Walk {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+
     /// The tree holds no file after the ignore rules.
     #[error("source tree {} has no file to read", path.display())]
     #[diagnostic(

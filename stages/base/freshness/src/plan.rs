@@ -159,7 +159,9 @@ fn open(
         store.artifact(stage.artifact, &current.key)
     };
     match found {
-        Ok(found) => Ok(found.ok_or(Reason::NeverBuilt)),
+        Ok(found) => Ok(found.ok_or_else(|| Reason::OutputDamaged {
+            detail: "what the ref names is not there; what was found damaged is in `.damaged`".to_owned(),
+        })),
         Err(error) if error.is_damage() => Ok(Err(Reason::OutputDamaged { detail: error.to_string() })),
         Err(error) => Err(error.into()),
     }

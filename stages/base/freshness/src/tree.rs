@@ -1,5 +1,6 @@
 //! The source tree by content.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use almanac_artifact::Digest;
@@ -60,8 +61,8 @@ impl Tree {
             return Err(Error::IgnoreFile { path });
         }
         let paths = list(root, rules, exclude)?;
-        let mut files: Vec<TreeFile> =
-            paths.par_iter().filter_map(|path| read_file(root, path, rules.max_file_bytes)).collect();
+        let read = |path: &PathBuf| read_file(root, path, rules.max_file_bytes).transpose();
+        let mut files: Vec<TreeFile> = paths.par_iter().filter_map(read).collect::<Result<_>>()?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
         if files.is_empty() {
             return Err(Error::EmptyTree { path: root.to_owned() });
@@ -143,17 +144,43 @@ fn list(root: &Path, rules: &TreeRules, exclude: &Path) -> Result<Vec<PathBuf>> 
                 paths.push(entry.into_path());
             }
             Ok(_) => {}
-            Err(error) => tracing::warn!("left out of the tree: {error}"),
+            Err(error) => left_out(root, error)?,
         }
     }
     Ok(paths)
 }
 
-fn read_file(root: &Path, path: &Path, max_file_bytes: u64) -> Option<TreeFile> {
-    let relative = path.strip_prefix(root).ok()?;
+/// Accepts that an entry is left out, if it would be left out every time: a folder that may not be
+/// entered, or that is gone. Too many open files, or a file system that fails, say nothing about the tree.
+fn left_out(root: &Path, error: ignore::Error) -> Result<()> {
+    let is_root = error.depth() == Some(0);
+    let kind = error.io_error().map(std::io::Error::kind);
+    if !is_root && kind.is_none_or(is_lasting) {
+        tracing::warn!("left out of the tree: {error}");
+        return Ok(());
+    }
+    let path = root.to_owned();
+    Err(Error::Walk { path, source: error.into_io_error().unwrap_or_else(|| ErrorKind::Other.into()) })
+}
+
+/// Whether an error says something about the file rather than about this moment.
+fn is_lasting(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::PermissionDenied
+            | ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
+    )
+}
+
+fn read_file(root: &Path, path: &Path, max_file_bytes: u64) -> Result<Option<TreeFile>> {
+    let Ok(relative) = path.strip_prefix(root) else { return Ok(None) };
     let Some(relative) = relative.to_str() else {
-        tracing::warn!("left out of the tree: {} is not UTF-8", path.display());
-        return None;
+        tracing::warn!("left out of the tree: {path:?} is not UTF-8");
+        return Ok(None);
     };
     let mut file = TreeFile { path: relative.to_owned(), bytes: 0, digest: None, problem: String::new() };
     let opened = fs_err::File::open(path).and_then(|handle| {
@@ -172,7 +199,8 @@ fn read_file(root: &Path, path: &Path, max_file_bytes: u64) -> Option<TreeFile> 
             }
         }
         // Only the kind: the full message would name this machine's path.
-        Err(error) => file.problem = error.kind().to_string(),
+        Err(error) if is_lasting(error.kind()) => file.problem = error.kind().to_string(),
+        Err(source) => return Err(Error::Walk { path: path.to_owned(), source }),
     }
-    Some(file)
+    Ok(Some(file))
 }

@@ -3,7 +3,7 @@
 use candle_core::Device;
 
 /// Whether models run on the processor.
-pub(crate) const IS_CPU: bool = !cfg!(any(feature = "cuda", feature = "metal"));
+pub const IS_CPU: bool = !cfg!(any(feature = "cuda", feature = "metal"));
 
 /// The first device; on a cluster the scheduler decides which one that is.
 pub(crate) fn device() -> candle_core::Result<Device> {

@@ -59,7 +59,10 @@ pub enum Error {
 
     /// A signal handler could not be set.
     #[error("failed to watch for signals")]
-    #[diagnostic(code(almanac::bug), help("please report this"))]
+    #[diagnostic(
+        code(almanac::unavailable),
+        help("the limits of open files, threads or memory may be too low (ulimit -a)")
+    )]
     Signal {
         /// Why.
         #[source]

@@ -77,12 +77,12 @@ impl Implementation {
 /// Runs a stage binary: its whole `main`.
 pub fn main(spec: &'static StageSpec, implementation: Implementation) -> ExitCode {
     almanac_terminal::main(|| {
+        require_processor()?;
         let command = StageCommand::command().name(leak(spec.binary())).about(spec.summary);
         let command: StageCommand = match parse_arguments(command) {
             Ok(command) => command,
             Err(status) => return Ok(status),
         };
-        require_processor()?;
         command.global.start_terminal();
         match &command.action {
             Action::Describe => describe(spec),
@@ -129,7 +129,8 @@ fn run(
     let folder = global.store_folder()?;
     // Before the store is made: a tree that is refused gets none.
     let tree = scan_tree(spec, &settings, arguments, &folder)?;
-    let store = Store::open_or_create(&folder)?;
+    // Only the first stage has nothing to read there.
+    let store = if tree.is_some() { Store::open_or_create(&folder)? } else { Store::open(&folder)? };
     let inputs = current_inputs(&store, settings.profile(), spec)?;
     let model = |name: &str| (implementation.model)(&settings, name);
     let identities = Identities { tree: tree.as_ref(), model: &model };
@@ -141,6 +142,7 @@ fn run(
         limits: limits(&settings, spec.name),
         retries_failed: retries_failed(&settings, spec.name),
         verify: arguments.verify,
+        only_counts: arguments.count,
         json: global.json,
         started,
     };
@@ -163,8 +165,8 @@ fn run(
         shard: arguments.shard,
         level: arguments.level.clone(),
         commit_only: arguments.commit_only || arguments.count,
-        threads,
         count: arguments.count,
+        threads,
         identities: task.parts.identities.clone(),
         interrupted: interruption.flag().clone(),
         settings,
@@ -180,8 +182,17 @@ fn check(spec: &StageSpec, arguments: &RunArguments) -> Result<(), Error> {
     if arguments.shard.is_some() && !spec.partial {
         return Err(Error::NotSharded { stage: spec.name });
     }
-    if arguments.count && !spec.partial {
-        return Err(Error::NoRecords { stage: spec.name });
+    let of_records = [
+        ("--count", arguments.count),
+        ("--commit-only", arguments.commit_only),
+        ("--max-seconds", arguments.max_seconds.is_some()),
+        ("--max-records", arguments.max_records.is_some()),
+    ];
+    if let Some((option, _)) = of_records.into_iter().find(|(_, given)| *given && !spec.partial) {
+        return Err(Error::NoRecords { stage: spec.name, option });
+    }
+    if arguments.source.is_some() && !spec.identities.contains(&Identity::SourceTree) {
+        return Err(Error::NoTree { stage: spec.name });
     }
     match arguments.level.as_ref().filter(|level| !spec.levels.contains(&level.as_str())) {
         Some(level) => Err(Error::NoLevel { stage: spec.name, level: level.clone() }),
@@ -236,6 +247,8 @@ struct Task {
     limits: BTreeMap<String, u64>,
     retries_failed: bool,
     verify: bool,
+    /// Nothing in the store is changed.
+    only_counts: bool,
     json: bool,
     started: Instant,
 }
@@ -250,6 +263,7 @@ impl Task {
             self.store.artifact(artifact, key)
         };
         match found {
+            Err(error) if error.is_damage() && self.only_counts => Ok(None),
             Err(error) if error.is_damage() && self.store.set_aside_if_damaged(artifact, key) => {
                 almanac_terminal::warning(format!("{error}; it is set aside and rebuilt"));
                 Ok(None)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use almanac_terminal::ExitStatus;
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::{Error, Result};
@@ -48,6 +48,8 @@ impl Interruption {
         for signal in [SIGINT, SIGTERM, SIGUSR1] {
             signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(failed)?;
         }
+        // A file beyond `ulimit -f` is then an error of writing, which has words.
+        signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1]).map_err(failed)?;
         let ending = Arc::clone(&interruption.ending);
         let wait = move || {

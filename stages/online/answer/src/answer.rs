@@ -1,6 +1,6 @@
 //! Prompt, generation, checks.
 
-use almanac_inference::{GenerateRequest, LanguageModel, PromptTemplate};
+use almanac_inference::{FinishReason, GenerateRequest, IS_CPU, LanguageModel, PromptTemplate};
 use almanac_lookup::SearchIndex;
 use almanac_retrieval::SearchResult;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,15 @@ pub struct AnswerSettings {
     pub temperature: f64,
     /// Most tokens of prompt and answer together.
     pub context_tokens: usize,
+    /// Most tokens of evidence where the model runs on a processor, which reads slowly.
+    pub processor_budget_tokens: usize,
+}
+
+impl AnswerSettings {
+    /// Most tokens of evidence for a model that runs here, of the `budget` for retrieval.
+    pub fn budget_here(&self, budget: usize) -> usize {
+        if IS_CPU { self.processor_budget_tokens.min(budget) } else { budget }
+    }
 }
 
 /// A place the answer rests on.
@@ -57,6 +66,8 @@ pub struct Answer {
     pub prompt_tokens: usize,
     /// Tokens generated; 0 when no model was asked.
     pub completion_tokens: usize,
+    /// Whether the model had more to say than it was given room for.
+    pub cut: bool,
     /// Wall time of the generation in seconds.
     pub seconds: f64,
 }
@@ -132,6 +143,7 @@ pub fn answer(
         unsupported: checked.unsupported,
         prompt_tokens: completion.prompt_tokens,
         completion_tokens: completion.completion_tokens,
+        cut: completion.finish == FinishReason::Length,
         seconds: completion.seconds,
     })
 }
@@ -168,5 +180,13 @@ fn not_here(found: &SearchResult) -> Answer {
     if !named.is_empty() {
         text.push_str(&format!(" The nearest things there are: {}.", named.join(", ")));
     }
-    Answer { text, sources, unsupported: Vec::new(), prompt_tokens: 0, completion_tokens: 0, seconds: 0.0 }
+    Answer {
+        text,
+        sources,
+        unsupported: Vec::new(),
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        cut: false,
+        seconds: 0.0,
+    }
 }

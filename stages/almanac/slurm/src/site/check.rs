@@ -100,11 +100,16 @@ pub(super) fn check(site: &Site, origin: &str) -> Result<()> {
     ];
     for (key, value) in named {
         if value == "CHANGE-ME" {
-            return Err(wrong(key.to_owned(), value, "your own; this site is an example to copy"));
+            return Err(wrong(key.to_owned(), value, "the name at your site, in a copy of this example,"));
         }
         if !is_word(value) {
             return Err(wrong(key.to_owned(), value, "a name without spaces"));
         }
+    }
+    // sbatch takes no more.
+    if common.signal_seconds > 65_535 {
+        let found = common.signal_seconds.to_string();
+        return Err(wrong("slurm.signal_seconds".to_owned(), &found, "at most 65535"));
     }
     check_options("slurm.extra", &common.extra, &wrong)?;
     for (kind, resources) in &site.resources {
@@ -133,8 +138,8 @@ pub(super) fn check(site: &Site, origin: &str) -> Result<()> {
         if place.target_minutes == Some(0) {
             return Err(wrong(key("target_minutes"), "0", "at least 1"));
         }
-        if place.records_per_minute.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
-            return Err(wrong(key("records_per_minute"), "0", "more than 0"));
+        if let Some(rate) = place.records_per_minute.filter(|rate| !(1e-3..=1e9).contains(rate)) {
+            return Err(wrong(key("records_per_minute"), &rate.to_string(), "from 0.001 to 1000000000"));
         }
     }
     check_environment(site, &wrong)

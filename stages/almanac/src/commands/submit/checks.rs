@@ -35,8 +35,11 @@ fn models_of(project: &Project, stage: &StageSpec) -> miette::Result<Vec<String>
     Ok(names)
 }
 
-/// Every model is there: nothing is fetched on a compute node.
-pub(super) fn models(project: &Project, stages: &[&'static StageSpec]) -> miette::Result<()> {
+/// The first model that these stages name and that is not there.
+pub(in crate::commands) fn absent_model(
+    project: &Project,
+    stages: &[&'static StageSpec],
+) -> miette::Result<Option<Error>> {
     let present = project.models.catalog().list(project.models.folder()?)?;
     for stage in stages {
         for name in models_of(project, stage)? {
@@ -44,11 +47,16 @@ pub(super) fn models(project: &Project, stages: &[&'static StageSpec]) -> miette
             project.models.catalog().get(&name)?;
             let state = present.iter().find(|status| status.name == name).map(|status| &status.state);
             if !matches!(state, Some(ModelState::Present | ModelState::Verified)) {
-                return Err(Error::NoModel { name, stage: stage.name }.into());
+                return Ok(Some(Error::NoModel { name, stage: stage.name }));
             }
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Every model is there: nothing is fetched on a compute node.
+pub(super) fn models(project: &Project, stages: &[&'static StageSpec]) -> miette::Result<()> {
+    absent_model(project, stages)?.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Folders of each stage's models.

@@ -9,6 +9,7 @@ use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Table, format};
 use serde::Serialize;
 
+use super::work::Told;
 use crate::commands::plan::why;
 
 /// The object of `--json`.
@@ -17,6 +18,8 @@ struct SubmitReport<'a> {
     run: Option<&'a str>,
     submitted: bool,
     jobs: &'a [Job],
+    /// Stages whose records are made by arrays.
+    estimates: &'a [Told],
     scripts: Vec<ScriptReport<'a>>,
 }
 
@@ -34,6 +37,7 @@ pub(super) fn nothing(global: &GlobalArguments) -> ExitStatus {
             run: None,
             submitted: false,
             jobs: &[],
+            estimates: &[],
             scripts: vec![],
         });
     }
@@ -51,8 +55,37 @@ fn command(job: &Job, path: &std::path::Path) -> String {
     format!("sbatch {}", words.iter().map(plain).collect::<Vec<_>>().join(" "))
 }
 
-/// Prints every script and command.
-pub(super) fn scripts(global: &GlobalArguments, run: &Run, scripts: &[(PathBuf, String)]) {
+/// Says what the arrays will cost, and on whose word.
+fn estimates(told: &[Told]) {
+    let mut table =
+        Table::new(["stage", "records", "tasks", "a minute and task", "task hours", "GPU hours"]).right(1..6);
+    for stage in told {
+        let source = match stage.measured_on_tasks {
+            0 => "site file".to_owned(),
+            tasks => format!("measured on {} tasks here", format::count(tasks)),
+        };
+        table.row([
+            stage.stage.clone(),
+            format!("about {}", format::count(stage.records)),
+            format::count(stage.tasks.into()),
+            format!("{:.1} ({source})", stage.records_per_minute),
+            format!("{:.1}", stage.task_hours),
+            format!("{:.1}", stage.gpu_hours),
+        ]);
+    }
+    if !told.is_empty() {
+        table.print();
+    }
+}
+
+/// Prints every script and command, and what they come to.
+pub(super) fn scripts(
+    global: &GlobalArguments,
+    run: &Run,
+    plan: &Plan,
+    told: &[Told],
+    scripts: &[(PathBuf, String)],
+) {
     let reports: Vec<ScriptReport<'_>> = run
         .jobs
         .iter()
@@ -65,7 +98,13 @@ pub(super) fn scripts(global: &GlobalArguments, run: &Run, scripts: &[(PathBuf, 
         .collect();
     if global.json {
         let jobs = &run.jobs;
-        almanac_terminal::data_json(&SubmitReport { run: None, submitted: false, jobs, scripts: reports });
+        almanac_terminal::data_json(&SubmitReport {
+            run: None,
+            submitted: false,
+            jobs,
+            estimates: told,
+            scripts: reports,
+        });
         return;
     }
     for report in &reports {
@@ -74,21 +113,36 @@ pub(super) fn scripts(global: &GlobalArguments, run: &Run, scripts: &[(PathBuf, 
     for report in &reports {
         almanac_terminal::data(&report.command);
     }
+    // Last, where it is seen.
+    jobs(run, plan);
+    estimates(told);
     almanac_terminal::note("a dry run: nothing was written or submitted");
 }
 
 /// Says what is in the queue now.
-pub(super) fn submitted(global: &GlobalArguments, run: &Run, store: &Store, plan: &Plan) {
+pub(super) fn submitted(global: &GlobalArguments, run: &Run, store: &Store, plan: &Plan, told: &[Told]) {
     if global.json {
-        let jobs = &run.jobs;
         almanac_terminal::data_json(&SubmitReport {
             run: Some(&run.id),
             submitted: true,
-            jobs,
+            jobs: &run.jobs,
+            estimates: told,
             scripts: vec![],
         });
         return;
     }
+    jobs(run, plan);
+    estimates(told);
+    almanac_terminal::status("Submitted", format!("run {}", run.id));
+    almanac_terminal::note(format!(
+        "scripts and logs: {}; `almanac status --watch` shows how it goes, `almanac cancel {}` ends it",
+        run.folder(store.root()).display(),
+        run.id
+    ));
+}
+
+/// The jobs, in the order in which they run, and why there are any.
+fn jobs(run: &Run, plan: &Plan) {
     let mut table = Table::new(["job", "id", "tasks", "records", "after", "why"]).right([1, 2, 3]);
     for job in &run.jobs {
         let planned = plan.stages.iter().find(|planned| planned.stage == job.stage);
@@ -108,10 +162,4 @@ pub(super) fn submitted(global: &GlobalArguments, run: &Run, store: &Store, plan
         ]);
     }
     table.print();
-    almanac_terminal::status("Submitted", format!("run {}", run.id));
-    almanac_terminal::note(format!(
-        "scripts and logs: {}; `almanac status --watch` shows how it goes, `almanac cancel {}` ends it",
-        run.folder(store.root()).display(),
-        run.id
-    ));
 }

@@ -8,8 +8,8 @@ use almanac_artifact::Store;
 use almanac_catalog::{StageSpec, stage as stage_named};
 use almanac_freshness::tree::Tree;
 use almanac_freshness::{Plan, StagePlan, State};
-use almanac_slurm::{Budget, Site, Stage, Work, estimate, rates};
-use serde::Deserialize;
+use almanac_slurm::{Budget, Job, JobKind, Rate, Site, Stage, Work, estimate, rates};
+use serde::{Deserialize, Serialize};
 
 use super::SubmitArguments;
 use crate::project::Project;
@@ -39,10 +39,24 @@ fn count(binary: &Path, arguments: &[String], level: &str) -> Option<(u64, u64)>
     Some((counts.total.saturating_sub(counts.missing), counts.missing))
 }
 
+/// What the arrays of a stage are expected to do.
+#[derive(Serialize)]
+pub(super) struct Told {
+    pub(super) stage: String,
+    pub(super) records: u64,
+    pub(super) tasks: u32,
+    pub(super) records_per_minute: f64,
+    /// 0 where the site's file says the rate.
+    pub(super) measured_on_tasks: u64,
+    /// Hours of all tasks together.
+    pub(super) task_hours: f64,
+    pub(super) gpu_hours: f64,
+}
+
 /// Work, rates and limits of the stages that make records.
 pub(super) struct Sizes {
     works: BTreeMap<&'static str, Work>,
-    rates: BTreeMap<String, f64>,
+    rates: BTreeMap<String, Rate>,
     /// `max_records` by stage, where a limit is in force.
     limits: BTreeMap<&'static str, u64>,
 }
@@ -95,7 +109,27 @@ impl Sizes {
     }
 
     fn rate(&self, stage: &str) -> f64 {
-        self.rates.get(stage).copied().unwrap_or(1.0)
+        self.rates.get(stage).map_or(1.0, |rate| rate.per_minute)
+    }
+
+    /// How many records the jobs of a stage make, how fast and on whose word, and what that costs.
+    pub(super) fn told(&self, stage: &str, jobs: &[Job]) -> Option<Told> {
+        let rate = *self.rates.get(stage)?;
+        // The arrays of one label share its records.
+        let arrays = jobs.iter().filter(|job| job.stage == stage && job.kind == JobKind::Array);
+        let firsts = arrays.clone().filter(|job| job.first == 1);
+        let records: u64 = firsts.map(|job| job.records).sum();
+        let gpus = arrays.clone().map(|job| job.gpus).max()?;
+        let minutes = records as f64 / rate.per_minute;
+        Some(Told {
+            stage: stage.to_owned(),
+            records,
+            tasks: arrays.map(|job| job.tasks).sum(),
+            records_per_minute: rate.per_minute,
+            measured_on_tasks: rate.measured_on,
+            task_hours: minutes / 60.0,
+            gpu_hours: minutes / 60.0 * f64::from(gpus),
+        })
     }
 
     /// Lowers a stage's work to `most` records, those that are there included.
