@@ -35,6 +35,7 @@ mod tokens;
 
 pub use answer_schema::AnswerSchema;
 pub use chat::{ChatOptions, MistralModel};
+pub use device::IS_CPU;
 pub use embedder::{CandleEmbedder, EmbedderOptions};
 pub use error::{Error, Result};
 pub use generation::{
