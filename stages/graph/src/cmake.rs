@@ -148,7 +148,10 @@ struct Follower<'a, 'e> {
     tested: BTreeSet<String>,
     links: Vec<Link>,
     build: Build,
+    /// Commands that may still be followed.
     left: u64,
+    /// Those of the call that is followed; outside calls there is no end to them.
+    share: u64,
 }
 
 impl<'a, 'e> Follower<'a, 'e> {
@@ -172,6 +175,7 @@ impl<'a, 'e> Follower<'a, 'e> {
             links: Vec::new(),
             build: Build::default(),
             left: 0,
+            share: u64::MAX,
         };
         follower.index_entities();
         follower.index_steps(references);
@@ -312,7 +316,7 @@ impl<'a, 'e> Follower<'a, 'e> {
         let mut found = Vec::new();
         for word in words {
             let text = self.fill(word.text);
-            self.left = self.left.saturating_sub(text.len() as u64 / 256);
+            self.spend(text.len() as u64 / 256);
             if word.is_quoted {
                 found.push(text);
             } else {
@@ -320,6 +324,12 @@ impl<'a, 'e> Follower<'a, 'e> {
             }
         }
         found
+    }
+
+    /// Counts work against what is left.
+    fn spend(&mut self, work: u64) {
+        self.left = self.left.saturating_sub(work);
+        self.share = self.share.saturating_sub(work);
     }
 
     /// Where a command is written that leads here: the first call outside functions.

@@ -10,6 +10,10 @@
 //! what is opened in them, the type of the object and its bases, the namespaces of arguments, the
 //! number and types of arguments. Where that leaves several targets, each is kept as one of a set up
 //! to a limit; a name that belongs to another library leads nowhere rather than to a namesake.
+//!
+//! Besides code, build files are followed as far as needs no configuring, documents are read for what
+//! they name, and tests for what they exercise. None of this counts in the ranks: how central code is
+//! follows from code alone.
 
 mod calls;
 mod classes;

@@ -144,13 +144,15 @@ table! {
         kind: ReferenceKind,
         /// Last component of the name; the path as written for an include.
         name: String,
-        /// Name as written, with qualifiers; the symbol for an operator.
+        /// Name as written, with qualifiers or markup; the symbol for an operator, the directive for a
+        /// conditional.
         written: String,
         /// Object or pointer expression with the `.` or `->` after it; empty if none.
         receiver: String,
         /// Number of arguments of a call.
         arguments: u32,
-        /// Arguments of a call as expressions; empty where their number is all that is known.
+        /// Arguments of a call as expressions, of a command of a build file as they are written; empty
+        /// where their number is all that is known.
         argument_list: String,
         /// Line, from 1.
         line: u32,

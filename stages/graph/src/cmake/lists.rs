@@ -70,7 +70,7 @@ impl Follower<'_, '_> {
                 let known: HashSet<&str> = items(&before).collect();
                 let new: Vec<&str> = items(&value).filter(|item| !known.contains(item)).collect();
                 let text = if new.is_empty() { before } else { format!("{before};{}", new.join(";")) };
-                self.left = self.left.saturating_sub(text.len() as u64 / 256);
+                self.spend(text.len() as u64 / 256);
                 self.assign(name, text, false);
             }
             _ => {
@@ -102,7 +102,7 @@ impl Follower<'_, '_> {
         };
         let text = after.join(";");
         if text.len() <= LONGEST_VALUE {
-            self.left = self.left.saturating_sub(text.len() as u64 / 256);
+            self.spend(text.len() as u64 / 256);
             self.assign(name, text, before.is_known && is_certain);
         }
     }
@@ -122,7 +122,7 @@ impl Follower<'_, '_> {
         }
         found.sort_unstable();
         found.dedup();
-        self.left = self.left.saturating_sub(found.len() as u64 / 4);
+        self.spend(found.len() as u64 / 4);
         let paths: Vec<String> = found.iter().map(|&at| rooted(&self.tree.files[at].path)).collect();
         self.store(name, paths.join(";"), is_certain, false);
     }

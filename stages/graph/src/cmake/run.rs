@@ -47,10 +47,10 @@ impl<'a> Follower<'a, '_> {
         let conditions = self.conditions.len();
         let mut at = 0;
         while let Some(step) = steps.get(at) {
-            if self.left == 0 {
+            if self.left == 0 || self.share == 0 {
                 break;
             }
-            self.left -= 1;
+            self.spend(1);
             at = match step.name.as_str() {
                 "if" | "elseif" | "else" | "endif" => {
                     self.branch(step, &mut blocks, place);
@@ -208,7 +208,10 @@ impl<'a> Follower<'a, '_> {
             depth: place.depth + 1,
             conditions: self.conditions.len(),
         };
+        // A folder is no part of the call that adds it.
+        let share = std::mem::replace(&mut self.share, u64::MAX);
         self.follow_file(&inner);
+        self.share = share;
         self.scopes.pop();
     }
 
@@ -258,14 +261,14 @@ impl<'a> Follower<'a, '_> {
         }
         let given = self.arguments(list);
         let how = if found.len() > 1 { How::one_of(found.len(), Resolution::Exact, 1.0) } else { place.how };
-        let left = self.left;
+        let before = self.share;
         let share = match place.call {
             None => LONGEST_CALL,
             // Helpers must leave something to what calls them.
-            Some(_) => (left / HELPER_SHARE).max(LEAST_CALL),
+            Some(_) => (before / HELPER_SHARE).max(LEAST_CALL),
         };
-        let share = share.min(left);
-        self.left = share;
+        let share = share.min(before);
+        self.share = share;
         for function in found {
             // One that calls itself says nothing new the second time.
             if self.active.contains(&function) {
@@ -283,7 +286,7 @@ impl<'a> Follower<'a, '_> {
             self.follow_function(function, &given, &inner);
             self.active.pop();
         }
-        self.left = left - (share - self.left);
+        self.share = before - (share - self.share);
     }
 
     fn follow_function(&mut self, function: usize, given: &[String], place: &Place) {

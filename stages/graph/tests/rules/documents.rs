@@ -171,3 +171,14 @@ fn tests_exercise_what_they_and_their_helpers_use() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn what_documents_and_tests_name_is_no_more_central_for_it() {
+    let (mut rows, section) = tree();
+    let before = rows.build().ranks;
+    for written in ["`Field::fill`", "src/Field", "PIC_MPI"] {
+        mention(&mut rows, "docs/guide.md", &section, written);
+    }
+    assert_eq!(rows.edges(EdgeKind::Documents).len(), 3);
+    assert_eq!(rows.build().ranks, before);
+}
