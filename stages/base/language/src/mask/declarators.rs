@@ -37,6 +37,14 @@ impl Masker<'_> {
         (from..from + 4).find(|end| self.is(*end, ")"))
     }
 
+    /// `const DECLARE(x, 1);` in a body, where the macro begins with a type: a call is left.
+    pub(super) fn without_const(&mut self, at: usize, last: usize) {
+        let follows_const = at > 0 && self.is(at - 1, "const") && self.contexts.begins(at - 1);
+        if follows_const && self.contexts.now() == Context::Body && self.is(last + 1, ";") {
+            self.blank(at - 1, at - 1);
+        }
+    }
+
     /// `protected:` outside any class.
     pub(super) fn is_label_outside(&self, at: usize) -> bool {
         self.contexts.now() == Context::Namespace

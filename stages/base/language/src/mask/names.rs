@@ -185,15 +185,7 @@ impl Masker<'_> {
         if is_declared && self.is(last + 1, ";") && self.follows_specifiers(at) && has_values() {
             return self.generate(at, last);
         }
-        // `const DECLARE(x, 1);`, where the macro begins with a type.
-        if in_body
-            && at > 0
-            && self.previous(at) == b"const"
-            && self.contexts.begins(at - 1)
-            && self.is(last + 1, ";")
-        {
-            self.blank(at - 1, at - 1);
-        }
+        self.without_const(at, last);
         // In a declaration they are the types of parameters.
         if self.contexts.declares() { at + 1 } else { self.builtin_argument(at) }
     }
@@ -365,7 +357,11 @@ impl Masker<'_> {
         let in_body = self.contexts.now() == Context::Body;
         let ends = self.ends_without_semicolon(last) || (!in_body && self.is(last + 1, ";"));
         if in_body {
-            return if self.contexts.begins(at) && ends { self.statement(at, last) } else { at + 1 };
+            if self.contexts.begins(at) && ends {
+                return self.statement(at, last);
+            }
+            self.without_const(at, last);
+            return at + 1;
         }
         if self.contexts.declares() && ends && self.follows_specifiers(at) {
             return self.generate(at, last);

@@ -4,7 +4,7 @@ use crate::defines;
 /// Macros as a tree defines them.
 const DEFINES: &str = "#define DefineSum(a, b) T F<T>::a() { return b; }\n#define CheckThat(x) if (!(x)) stop()\n\
 #define ON_HOST(code) code\n#define LIB_TYPE(t) LIB_API t\n#define LIB_API\n#define LIB_BEGIN_NAMESPACE namespace lib {\n\
-#define LIB_END_NAMESPACE }\n#define LIB_ACCESS private\n#define LIB_TRY try\n#define LIB_CATCH(x) catch (x)\n#define NS_TWO namespace a { inline namespace b {\n#define NS_END }\n#define NS(name) namespace name {\n\
+#define LIB_END_NAMESPACE }\n#define LIB_ACCESS private\n#define LIB_TRY try\n#define LIB_CATCH(x) catch (x)\n#define LIB_INT(x, v) int int_##x = v\n#define NS_TWO namespace a { inline namespace b {\n#define NS_END }\n#define NS(name) namespace name {\n\
 #define LIB_RETURNS(...) noexcept { return __VA_ARGS__; }\n";
 
 fn masked_round(source: &str, round: usize) -> Masked {
@@ -93,6 +93,7 @@ fn built_in_types_are_names_among_arguments() {
         "void f() { LIB_MAKE(x, unsigned long, 3); const LIB_MAKE(y, 1); }",
         "void f() { LIB_MAKE(x, t , 3); LIB_MAKE(y, 1); }",
     );
+    check("void f() { const LIB_INT(y, 1); }", "void f() { LIB_INT(y, 1); }");
     check("void f() { x = typeid(unsigned long); }", "void f() { x = type_ (t ); }");
 }
 
