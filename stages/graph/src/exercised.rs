@@ -42,9 +42,13 @@ pub(crate) fn add_tests(
     let tree = lookup.tree;
     let uses = uses(tree, edges);
     let tests = tests(tree, tested);
+    if tests.is_empty() {
+        return add_names(lookup, interface_of, edges);
+    }
+    let around = around(tree);
     let mut found: BTreeMap<(usize, usize), Use> = BTreeMap::new();
     for &test in &tests {
-        for (depth, one) in exercised(lookup, test, &uses) {
+        for (depth, one) in exercised(tree, test, &uses, &around) {
             let mut how = one.how;
             how.confidence *= NEAR.powi(depth as i32);
             let known = found.entry((test, one.target)).or_insert(Use { how, ..one });
@@ -94,12 +98,17 @@ fn tests(tree: &Tree<'_>, tested: &BTreeSet<usize>) -> Vec<usize> {
 }
 
 /// What a test uses outside tests, with the number of helpers in between.
-fn exercised(lookup: &Lookup<'_>, test: usize, uses: &HashMap<usize, Vec<Use>>) -> Vec<(u32, Use)> {
-    let tree = lookup.tree;
+fn exercised(
+    tree: &Tree<'_>,
+    test: usize,
+    uses: &HashMap<usize, Vec<Use>>,
+    around: &HashMap<(usize, &str), Vec<usize>>,
+) -> Vec<(u32, Use)> {
     let file = tree.facts[test].file;
     let mut helpers: Vec<(usize, u32)> = vec![(test, 0)];
     let mut seen: BTreeSet<usize> = BTreeSet::from([test]);
-    for member in around(tree, test) {
+    let fixture = tree.entities[test].class_name.rsplit("::").next().unwrap_or("");
+    for &member in around.get(&(file, fixture)).into_iter().flatten() {
         if seen.insert(member) {
             helpers.push((member, 1));
         }
@@ -129,23 +138,17 @@ fn is_sure(how: How) -> bool {
     how.resolution != Resolution::Name || how.candidates == 1
 }
 
-/// What runs around a test of a fixture.
-fn around(tree: &Tree<'_>, test: usize) -> Vec<usize> {
-    let entity = &tree.entities[test];
-    let fixture = entity.class_name.as_str();
-    if entity.kind != EntityKind::TestCase || fixture.is_empty() {
-        return Vec::new();
+/// What runs around the tests of each fixture, by its file and name.
+fn around<'a>(tree: &'a Tree<'_>) -> HashMap<(usize, &'a str), Vec<usize>> {
+    let mut around: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
+    for (at, entity) in tree.entities.iter().enumerate() {
+        let class = entity.class_name.rsplit("::").next().unwrap_or("");
+        let is_around = AROUND.contains(&entity.name.as_str()) || entity.name == class;
+        if entity.kind == EntityKind::MethodDefinition && is_around {
+            around.entry((tree.facts[at].file, class)).or_default().push(at);
+        }
     }
-    let start = tree.entities.partition_point(|other| other.path < entity.path);
-    let own = (start..tree.entities.len()).take_while(|&at| tree.entities[at].path == entity.path);
-    own.filter(|&at| {
-        let other = &tree.entities[at];
-        let class = other.class_name.rsplit("::").next().unwrap_or("");
-        other.kind == EntityKind::MethodDefinition
-            && class == fixture
-            && (AROUND.contains(&other.name.as_str()) || other.name == fixture)
-    })
-    .collect()
+    around
 }
 
 /// Files of tests and what they are named after.

@@ -6,6 +6,9 @@ pub(super) const LONGEST_VALUE: usize = 1 << 18;
 /// Variables inside the names of variables.
 const DEPTH: usize = 8;
 
+/// Longest name of a variable, in bytes.
+const LONGEST_NAME: usize = 500;
+
 /// A word as written, without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word<'a> {
@@ -18,24 +21,25 @@ pub(super) struct Word<'a> {
 pub(super) fn words(list: &str) -> Vec<Word<'_>> {
     let mut found = Vec::new();
     let mut at = 0;
+    // Brackets that nothing closes need not be looked for again.
+    let mut unclosed: Vec<usize> = Vec::new();
     while let Some(first) = list[at..].chars().next() {
         let rest = &list[at..];
         let (word, length) = match first {
             _ if first.is_whitespace() => (None, first.len_utf8()),
-            '#' => (None, comment(rest)),
+            '#' => (None, comment(rest, &mut unclosed)),
             '"' => {
                 let end = closing_quote(rest);
                 (Some(Word { text: &rest[1..end], is_quoted: true }), (end + 1).min(rest.len()))
             }
             '(' | ')' => (Some(Word { text: &rest[..1], is_quoted: false }), 1),
-            '[' if bracket(rest).is_some() => {
-                let (open, end, length) = bracket(rest).unwrap_or((0, 0, 1));
-                (Some(Word { text: &rest[open..end], is_quoted: true }), length)
-            }
-            _ => {
-                let length = unquoted(rest);
-                (Some(Word { text: &rest[..length], is_quoted: false }), length)
-            }
+            _ => match bracket(rest, &mut unclosed) {
+                Some((open, end, length)) => (Some(Word { text: &rest[open..end], is_quoted: true }), length),
+                None => {
+                    let length = unquoted(rest);
+                    (Some(Word { text: &rest[..length], is_quoted: false }), length)
+                }
+            },
         };
         found.extend(word);
         at += length.max(1);
@@ -43,8 +47,8 @@ pub(super) fn words(list: &str) -> Vec<Word<'_>> {
     found
 }
 
-fn comment(rest: &str) -> usize {
-    match bracket(&rest[1..]) {
+fn comment(rest: &str, unclosed: &mut Vec<usize>) -> usize {
+    match bracket(&rest[1..], unclosed) {
         Some((.., length)) => length + 1,
         None => rest.find('\n').unwrap_or(rest.len()),
     }
@@ -65,13 +69,21 @@ fn closing_quote(rest: &str) -> usize {
 }
 
 /// `[=[text]=]` at the start: where its text begins and ends, and its length.
-fn bracket(rest: &str) -> Option<(usize, usize, usize)> {
+fn bracket(rest: &str, unclosed: &mut Vec<usize>) -> Option<(usize, usize, usize)> {
     let equals = rest.strip_prefix('[')?.bytes().take_while(|byte| *byte == b'=').count();
     let open = equals + 2;
     rest.get(..open).filter(|head| head.ends_with('['))?;
+    if unclosed.contains(&equals) {
+        return None;
+    }
     let close = format!("]{}]", "=".repeat(equals));
-    let end = open + rest[open..].find(&close)?;
-    Some((open, end, end + close.len()))
+    match rest[open..].find(&close) {
+        Some(length) => Some((open, open + length, open + length + close.len())),
+        None => {
+            unclosed.push(equals);
+            None
+        }
+    }
 }
 
 fn unquoted(rest: &str) -> usize {
@@ -141,7 +153,7 @@ fn floor(text: &str, most: usize) -> usize {
 /// Byte of the brace that closes one before `text`.
 fn closing_brace(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate() {
+    for (at, byte) in text.bytes().take(LONGEST_NAME).enumerate() {
         match byte {
             b'{' => depth += 1,
             b'}' if depth == 0 => return Some(at),
@@ -224,6 +236,16 @@ mod tests {
             (")", false),
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn what_is_not_closed_costs_no_more_than_its_length() {
+        for piece in ["[[ ", "#[=[ ", "${", "\"", "( "] {
+            let text = piece.repeat(100_000);
+            let found = words(&text);
+            let filled: usize = found.iter().map(|word| filled(word.text, &|_| None).len()).sum();
+            assert!(filled <= text.len(), "{piece}");
+        }
     }
 
     #[test]
