@@ -171,4 +171,18 @@ mod tests {
         let expected = [("GPU", "int a;"), ("GPU MPI", "int b;"), ("GPU MPI", "int c;")];
         assert_eq!(found, expected.map(|(names, line)| (names.to_owned(), line)));
     }
+
+    #[test]
+    fn directives_are_kept_as_written_and_templates_say_what_they_define() {
+        let text = "#cmakedefine HAVE_MPI @X@\n#cmakedefine01  HAVE_GPU\n#  if  defined( A ) // why\n#else\n#endif\n";
+        let found: Vec<(String, String)> =
+            conditionals(text).into_iter().map(|one| (one.names.join(" "), one.written)).collect();
+        let expected = [
+            ("HAVE_MPI", "#cmakedefine HAVE_MPI @X@"),
+            ("HAVE_GPU", "#cmakedefine01 HAVE_GPU"),
+            ("A", "# if defined( A )"),
+            ("A", "#else"),
+        ];
+        assert_eq!(found, expected.map(|(names, written)| (names.to_owned(), written.to_owned())));
+    }
 }

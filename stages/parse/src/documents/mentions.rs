@@ -15,6 +15,9 @@ const LONGEST: usize = 200;
 /// Farthest end of template arguments inside a qualified name.
 const FARTHEST: usize = 120;
 
+/// Farthest end of a marked span or a path, in bytes: a line may be a whole file.
+const WINDOW: usize = 400;
+
 /// Suffixes by which a name without folder is that of a file.
 const SUFFIXES: &[&str] = &[
     "h", "hh", "hpp", "hxx", "c", "cc", "cpp", "cxx", "cu", "cuh", "hip", "ipp", "tpp", "inl", "in", "cmake",
@@ -73,7 +76,7 @@ pub(crate) fn read_presets(source: &Source<'_>, rows: &mut Rows) {
                 .entities
                 .iter()
                 .position(|entity| (entity.start_byte..entity.end_byte).contains(&(at as u64)));
-            let reference = source.reference(ReferenceKind::Mention, piece, &written, at);
+            let reference = source.reference(ReferenceKind::Mention, piece, &written, at - 1);
             rows.refer(owner, reference);
         }
         at += piece.len() + 1;
@@ -135,7 +138,7 @@ impl Scan {
     fn line(&mut self, line: &str, start: usize, markup: Markup) {
         let mut at = 0;
         while at < line.len() {
-            let rest = &line[at..];
+            let rest = window(&line[at..]);
             let span = match markup {
                 Markup::Markdown | Markup::Page => backticks(rest).or_else(|| command(rest)),
                 // One backtick alone is a link or a title.
@@ -196,7 +199,8 @@ impl Scan {
             return length;
         }
         let is_part = |c: char| is_word(c) || matches!(c, '.' | '/' | '-' | '+' | ':');
-        let run = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
+        let near = window(rest);
+        let run = near.find(|c: char| !is_part(c)).unwrap_or(near.len());
         if rest[..run].contains("://") {
             return rest
                 .find(|c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"'))
@@ -218,6 +222,12 @@ impl Scan {
         }
         length
     }
+}
+
+/// The beginning of a text.
+fn window(text: &str) -> &str {
+    let end = (0..=WINDOW.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
 }
 
 /// Marked text and how much of the line it takes.
@@ -484,6 +494,29 @@ mod tests {
             Markup::Markdown,
             &[("pico::Field", "pico::Field"), ("PoissonSolver", "PoissonSolver"), ("end", "`end`")],
         );
+    }
+
+    #[test]
+    fn a_line_of_any_length_is_read_once() {
+        for piece in ["`a ", "``x ", ":a:", "\\texttt{", "a-b-", "@ref ", "a<b", "x::", "-D"] {
+            let text = piece.repeat(3_000);
+            for markup in [Markup::Markdown, Markup::Restructured, Markup::Tex, Markup::Page] {
+                assert!(mentions(&text, markup).len() <= 9_000);
+            }
+        }
+    }
+
+    #[test]
+    fn options_of_presets_are_the_names_in_capitals() {
+        let text = "{\"cacheVariables\": {\"PICO_MPI\": \"ON\", \"CMAKE_CXX_FLAGS\": \"-O2\"}}";
+        let class = almanac_language::Classification::of("CMakePresets.json");
+        let source = Source::new("CMakePresets.json", text, class, almanac_tables::ArtifactRole::Build);
+        let mut rows = Rows::default();
+        read_presets(&source, &mut rows);
+        let found: Vec<(&str, u64)> =
+            rows.references.iter().map(|(_, one)| (one.name.as_str(), one.start_byte)).collect();
+        assert_eq!(found, [("PICO_MPI", 20), ("CMAKE_CXX_FLAGS", 38)]);
+        assert!(found.iter().all(|(name, at)| text[*at as usize + 1..].starts_with(name)));
     }
 
     #[test]
