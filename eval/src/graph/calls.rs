@@ -90,7 +90,7 @@ pub(crate) fn compare(truth: &Truth, found: &Found) -> Comparison {
     }
     ask_launches(&mut comparison, &sites, &launching);
     for wanted in sites.wanted() {
-        let through_macro = |callee: &usize| is_macro(&wanted.tags) && macros.lead(wanted.caller, *callee);
+        let through_macro = |callee: &usize| macros.lead(wanted.caller, *callee);
         let pair = |callee: &usize| {
             pairs.get(&(wanted.caller, *callee)).copied().or_else(|| through_macro(callee).then_some(true))
         };

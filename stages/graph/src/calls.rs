@@ -456,7 +456,8 @@ impl<'a> Lookup<'a> {
             }
         }
         for entry in others {
-            if let Some(class) = self.pick_class(&entry.classes, place.file) {
+            let class = self.pick_class(&entry.classes, place.file);
+            if let Some(class) = class.filter(|&class| !self.has_own_type(entry, class, place)) {
                 return Some(self.construct_class(class, explicit, given));
             }
             if !entry.types.is_empty() {

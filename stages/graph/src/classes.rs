@@ -323,6 +323,11 @@ impl<'a> Classes<'a> {
         self.by_qualified.contains_key(qualified)
     }
 
+    /// Scope and name of a class without template arguments.
+    pub(crate) fn qualified(&self, class: ClassId) -> &str {
+        &self.get(class).qualified
+    }
+
     /// Name of a class without its scope.
     pub(crate) fn name(&self, class: ClassId) -> &str {
         let qualified = &self.get(class).qualified;

@@ -31,7 +31,7 @@ enum Match {
 const SHAPE_DEPTH: usize = MAX_DEPTH - 4;
 
 /// Records of one class that are looked at where any may be meant.
-const MOST_RECORDS: usize = 32;
+const MOST_RECORDS: usize = 64;
 
 /// Whether a type is what a template argument of a specialisation stands for. `names` are the
 /// parameters of the specialisation, `found` what they were matched with before.
@@ -157,7 +157,7 @@ impl<'a> Lookup<'a> {
             }
         }
         match best {
-            Some((record, _)) if !is_tied => Some(record),
+            Some((record, _)) if !is_tied && !is_open => Some(record),
             None if !is_open => self.classes.primary(class),
             _ => None,
         }
@@ -173,9 +173,13 @@ impl<'a> Lookup<'a> {
         }
         let is_partial = |one: &&Specialisation<'a>| !self.tree.facts[one.record].template_names.is_empty();
         let partial = class.specialisations.iter().filter(is_partial);
-        let may_be = partial.filter(|one| self.matched(one, &instance.arguments) != Match::No);
-        let records: Vec<usize> =
-            self.classes.primary(instance.class).into_iter().chain(may_be.map(|one| one.record)).collect();
+        let matched: Vec<(Match, usize)> =
+            partial.map(|one| (self.matched(one, &instance.arguments), one.record)).collect();
+        // The primary is what is left where none fits.
+        let is_left = matched.iter().all(|(how, _)| *how != Match::Yes);
+        let primary = self.classes.primary(instance.class).filter(|_| is_left);
+        let may_be = matched.into_iter().filter(|(how, _)| *how != Match::No).map(|(_, record)| record);
+        let records: Vec<usize> = primary.into_iter().chain(may_be).collect();
         if records.len() > MOST_RECORDS { Vec::new() } else { records }
     }
 

@@ -89,16 +89,63 @@ impl<'a> Lookup<'a> {
         self.drop_lone_declarations(&mut callees);
         if !explicit.is_empty() && callees.len() > 1 {
             // `f<T>(x)` names a template.
-            let is_template = |callee: &Callee<'a>| !self.own_templates(callee.at).is_empty();
+            let is_template = |callee: &Callee<'a>| {
+                !self.own_templates(callee.at).is_empty() || self.is_specialisation(callee.at)
+            };
             if callees.iter().any(is_template) {
                 callees.retain(is_template);
             }
+            self.keep_specialisations(&mut callees, explicit);
         }
         let is_certain = callees.len() == 1 && !self.tree.facts[callees[0].at].name.starts_with("operator");
         if !is_certain && callees.len() <= COMPARED && given.count.is_some() {
             callees = self.best(callees, given, object);
         }
         callees
+    }
+
+    fn is_specialisation(&self, at: usize) -> bool {
+        self.tree.entities[at].template_parameters == "<>"
+    }
+
+    /// Of a function template and its specialisations those that the written arguments may mean; the
+    /// one of exactly these arguments alone.
+    fn keep_specialisations(&self, callees: &mut Vec<Callee<'a>>, explicit: &[Ty]) {
+        let fits: Vec<Option<bool>> =
+            callees.iter().map(|callee| self.is_specialised_for(callee.at, explicit)).collect();
+        let has_exact = fits.contains(&Some(true));
+        let mut fits = fits.into_iter().zip(callees.iter().map(|callee| self.is_specialisation(callee.at)));
+        let keep: Vec<bool> = fits
+            .by_ref()
+            .map(|(fit, is_special)| match fit {
+                Some(true) => true,
+                Some(false) => !is_special,
+                None => !has_exact,
+            })
+            .collect();
+        let mut keep = keep.into_iter();
+        callees.retain(|_| keep.next().unwrap_or(true));
+    }
+
+    /// Whether a function is the specialisation for these template arguments; `None` where that cannot
+    /// be told, and for what is none.
+    fn is_specialised_for(&self, at: usize, explicit: &[Ty]) -> Option<bool> {
+        let written = self.is_specialisation(at).then(|| {
+            crate::classes::specialisation(&self.tree.entities[at].signature, &self.tree.facts[at].name)
+        })??;
+        let place = self.place_of(at);
+        let mut is_sure = true;
+        for (pattern, ty) in TypeText::read_list(written).iter().zip(explicit) {
+            let pattern = self.type_of(pattern, &place, 0);
+            let is_same = pattern.base == ty.base && pattern.pointers == ty.pointers;
+            let is_known = |ty: &Ty| !matches!(ty.base, Base::Unknown | Base::Parameter(_));
+            match (is_same, is_known(&pattern) && is_known(ty)) {
+                (true, true) => {}
+                (false, true) => return Some(false),
+                (_, false) => is_sure = false,
+            }
+        }
+        is_sure.then_some(true)
     }
 
     /// Whether any entity of the symbol takes that many arguments. Only declarations know defaults.

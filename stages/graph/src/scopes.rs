@@ -216,6 +216,13 @@ impl<'t> Scopes<'t> {
         self.entries[scope.0 as usize].get(name)
     }
 
+    /// Whether `using x::name` stands in the scope of that path.
+    pub(crate) fn brings(&self, path: &str, name: &str) -> bool {
+        let scope = self.by_path.get(path).copied();
+        let entry = scope.and_then(|scope| self.declared(scope, name));
+        entry.is_some_and(|entry| !entry.imports.is_empty())
+    }
+
     /// The scope named `name` directly in `scope`.
     pub(crate) fn child(&self, scope: ScopeId, name: &str) -> Option<ScopeId> {
         let aliased = self.declared(scope, name).and_then(|entry| entry.scope);

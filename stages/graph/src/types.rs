@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use almanac_tables::EntityKind;
 
+use crate::classes::ClassId;
 use crate::instances::{Arguments, Instance};
 use crate::lookup::{Lookup, Place};
 use crate::scopes::{Entry, GLOBAL, ScopeId};
@@ -315,7 +316,8 @@ impl<'a> Lookup<'a> {
         place: &Place<'a>,
         depth: usize,
     ) -> Option<Step> {
-        if let Some(class) = self.pick_class(&entry.classes, place.file) {
+        let class = self.pick_class(&entry.classes, place.file);
+        if let Some(class) = class.filter(|&class| !self.has_own_type(entry, class, place)) {
             let arguments = self.arguments_of(part.arguments.as_ref(), place, depth);
             return Some(Step::Type(Ty::class(self.instance(class, arguments, depth))));
         }
@@ -334,6 +336,13 @@ impl<'a> Lookup<'a> {
             Some((_, None)) if entry.functions.is_empty() => Some(Step::External),
             _ => None,
         }
+    }
+
+    /// Whether the file of `place` has an alias of the name of a class that stands in another file: the
+    /// class is that of another configuration.
+    pub(crate) fn has_own_type(&self, entry: &Entry, class: ClassId, place: &Place<'a>) -> bool {
+        let is_here = |at: &usize| self.tree.facts[*at].file == place.file && place.entity != Some(*at);
+        entry.types.iter().any(is_here) && !self.classes.get(class).entities.iter().any(is_here)
     }
 
     /// A type that is a member of a class or of its bases.

@@ -62,16 +62,29 @@ impl<'a> Lookup<'a> {
     }
 
     fn members_of_one(&self, instance: &Instance, name: &str, depth: usize) -> Vec<Callee<'a>> {
-        let found = self.in_lineage(instance, depth, |holder| {
-            let callees: Vec<Callee<'a>> = self
-                .own_members(holder, name)
-                .into_iter()
-                .filter(|&at| self.tree.entities[at].kind.is_callable())
-                .map(|at| Callee { at, bindings: self.class_bindings(at, holder, depth) })
-                .collect();
-            (!callees.is_empty()).then_some(callees)
+        let mut found: Vec<Callee<'a>> = Vec::new();
+        self.in_lineage(instance, depth, |holder| {
+            let own = self.own_members(holder, name).into_iter();
+            for at in own.filter(|&at| self.tree.entities[at].kind.is_callable()) {
+                if !found.iter().any(|nearer| self.hides(nearer.at, at)) {
+                    found.push(Callee { at, bindings: self.class_bindings(at, holder, depth) });
+                }
+            }
+            // `using Base::f;` adds those of the base.
+            let is_whole =
+                !found.is_empty() && !self.scopes.brings(self.classes.qualified(holder.class), name);
+            is_whole.then_some(())
         });
-        found.unwrap_or_default()
+        found
+    }
+
+    /// Whether a member stands before the one of a base that is brought in.
+    fn hides(&self, nearer: usize, other: usize) -> bool {
+        let (one, two) = (&self.tree.facts[nearer], &self.tree.facts[other]);
+        self.classes.of_member[nearer] != self.classes.of_member[other]
+            && one.is_const == two.is_const
+            && one.parameters.len() == two.parameters.len()
+            && one.parameters.iter().zip(&two.parameters).all(|(a, b)| a.type_tokens == b.type_tokens)
     }
 
     pub(super) fn member_of_class(
@@ -209,7 +222,10 @@ impl<'a> Lookup<'a> {
             && let own = self.own_instance(class, place)
             && let Some((field, _)) = self.field_of(&own, path.name(), given.depth)
         {
-            return self.construct(&self.declared_value(field, given.depth), given);
+            let made = self.declared_value(field, given.depth);
+            // A reference is bound to an object that is there.
+            let is_bound = made.reference != Reference::None;
+            return if is_bound { Answer::External } else { self.construct(&made, given) };
         }
         let ty = self.named_type(&path, place, given.depth);
         match &ty.base {

@@ -59,13 +59,20 @@ impl<'t> Reader<'t> {
         self.at += inner.find('"').map_or(inner.len() + 1, |end| end + 2);
     }
 
-    /// Skips a bracket and what is in it; at the end of the text if it is never closed.
+    /// Skips a bracket and what is in it; at the end of the text if it is never closed. Inside other
+    /// brackets `<` and `>` compare.
     pub(super) fn skip_brackets(&mut self) {
-        let mut depth = 0_usize;
+        let mut open: Vec<u8> = Vec::new();
         while let Some(byte) = self.rest().bytes().next() {
+            let is_angle = open.last().is_none_or(|last| *last == b'<');
             match byte {
-                b'(' | b'[' | b'{' | b'<' => depth += 1,
-                b')' | b']' | b'}' | b'>' => depth = depth.saturating_sub(1),
+                b'(' | b'[' | b'{' => open.push(byte),
+                b'<' if is_angle => open.push(byte),
+                b')' | b']' | b'}' => {
+                    // What was no template argument list ends here too.
+                    while open.pop().is_some_and(|last| last == b'<') {}
+                }
+                b'>' if is_angle => _ = open.pop(),
                 b'-' if self.rest().starts_with("->") => self.at += 1,
                 b'"' => {
                     self.skip_quoted();
@@ -74,7 +81,7 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
             self.skip_char();
-            if depth == 0 {
+            if open.is_empty() {
                 return;
             }
         }

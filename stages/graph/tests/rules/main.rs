@@ -8,3 +8,4 @@ mod files;
 mod ranks;
 mod rows;
 mod symbols;
+mod templates;
