@@ -69,11 +69,21 @@ impl<'a> Extractor<'a> {
             return;
         }
         let parts = named(item.node);
+        // `void f() {};` in a class: to the grammar a member with braces for a value.
+        let body = parts
+            .iter()
+            .find(|part| part.kind() == "initializer_list" && part.start_byte() >= function.end_byte());
+        let item = &Item { end: body.map_or(item.end, |body| body.end_byte()), ..item.clone() };
         let outside = self.member_scope(&parts, declared, function, scope);
         let mut entity = self.function_entity(item, &parts, declared, function, &outside);
         let is_method = outside.is_class();
-        entity.kind = if is_method { EntityKind::MethodDeclaration } else { EntityKind::FunctionDeclaration };
-        entity.is_definition = false;
+        entity.kind = match (is_method, body.is_some()) {
+            (true, true) => EntityKind::MethodDefinition,
+            (true, false) => EntityKind::MethodDeclaration,
+            (false, true) => EntityKind::FunctionDefinition,
+            (false, false) => EntityKind::FunctionDeclaration,
+        };
+        entity.is_definition = body.is_some();
         if !is_method && is_deduction_guide(item, declared, function) {
             entity.kind = EntityKind::DeductionGuide;
         }
@@ -142,8 +152,13 @@ impl<'a> Extractor<'a> {
         declared: &Declared<'a>,
         scope: &Scope,
     ) -> String {
-        let stops =
-            ["compound_statement", "field_initializer_list", "try_statement", "constructor_try_statement"];
+        let stops = [
+            "compound_statement",
+            "field_initializer_list",
+            "initializer_list",
+            "try_statement",
+            "constructor_try_statement",
+        ];
         let end = parts
             .iter()
             .find(|child| stops.contains(&child.kind()))

@@ -4,7 +4,7 @@
 //! `Field::sum` would find. The call is expanded and read like any other code, calls of other macros
 //! in it included; everything it declares is placed where the call stands.
 
-use almanac_language::{Classification, CppSource, Field, Fields, Grammar};
+use almanac_language::{Classification, CppSource, Define, Field, Fields, Grammar};
 use almanac_tables::{Entity, EntityKind, Language};
 
 use tree_sitter::Node;
@@ -50,9 +50,9 @@ impl Extractor<'_> {
             }
             let Some((name, arguments)) = call_parts(self.source.slice(start, end)) else { continue };
             let definitions = self.definitions(name, start);
-            let Some(code) = definitions.into_iter().find_map(|define| define.expand(arguments)) else {
-                continue;
-            };
+            // A build that needs none of it defines the macro as nothing.
+            let expand = |define: &Define| define.expand(arguments).filter(|code| !code.is_empty());
+            let Some(code) = definitions.into_iter().find_map(expand) else { continue };
             let code = self.code.macros().with_pasted_names(&code);
             let scope = self.scope_at(start);
             self.read_expansion(&code, name, (start, end), scope);

@@ -391,3 +391,15 @@ fn comments_may_stand_between_annotations_and_what_they_annotate() {
     assert_eq!(f.attributes, ["KOKKOS_INLINE_FUNCTION"]);
     assert_eq!(read.named("S::n").start_line, 6);
 }
+
+#[test]
+fn an_empty_body_before_a_semicolon_is_a_body() {
+    let text = "struct S {\n  virtual void dump(){/* nothing */};\n  int n{};\n  void f();\n};\n";
+    let read = read_header(text);
+    let dump = read.named("S::dump");
+    assert_eq!((dump.kind, dump.is_definition), (EntityKind::MethodDefinition, true));
+    assert_eq!(dump.signature, "virtual void dump()");
+    assert_eq!(dump.slice(text), "virtual void dump(){/* nothing */}");
+    assert_eq!(read.named("S::n").kind, EntityKind::Field);
+    assert!(!read.named("S::f").is_definition);
+}

@@ -146,3 +146,10 @@ fn the_head_of_a_template_may_be_a_macro() {
     assert_eq!(read.outline()[1..], ["class Box 2-5", "field Box::n 4-4"]);
     assert_eq!(read.named("Box").attributes, ["TPL"]);
 }
+
+#[test]
+fn of_a_macro_that_some_builds_define_as_nothing_the_rest_counts() {
+    let config = "#if OLD\n#define CTOR(X) X() {}\n#else\n#define CTOR(X)\n#endif\n";
+    let read = read_among(&[("config.h", config)], "a.hpp", "struct A {\n  CTOR(A)\n};\n");
+    assert_eq!(read.outline(), ["struct A 1-3", "method_definition A::A 2-2"]);
+}
