@@ -74,14 +74,10 @@ impl Found {
             .unwrap_or(entity)
     }
 
-    /// Symbols of the truth that an entity stands for: those of its name, where a file that several
-    /// classes include declares one for each of them.
+    /// Symbols of the truth that an entity stands for.
     pub(crate) fn symbols(&self, entity: &Entity, truth: &Truth) -> Vec<usize> {
-        let name = comparable_name(entity, truth);
-        let declared = truth.declared_at(&entity.path, &names::last(&name), entity.start_line);
-        let is_named = |symbol: &usize| truth.symbols.get(symbol).is_some_and(|symbol| symbol.name == name);
-        let named: Vec<usize> = declared.iter().copied().filter(is_named).collect();
-        if named.is_empty() { declared } else { named }
+        let last = names::last(&comparable_name(entity, truth));
+        truth.declared_at(&entity.path, &last, entity.start_line)
     }
 }
 
