@@ -121,8 +121,18 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The first sentence of a text, without the label that prompts ask for.
+/// What a generated text says first: the first sentence of its first line, which tells the role. A line
+/// too short to tell anything is a heading, and what follows belongs to it.
 pub(crate) fn gist(text: &str) -> String {
+    let text = text.trim();
+    let first = text.lines().next().unwrap_or_default();
+    sentence(if first.len() < HEADING { text } else { first })
+}
+
+const HEADING: usize = 12;
+
+/// The first sentence of a text, without the label that prompts ask for.
+fn sentence(text: &str) -> String {
     let text = text.trim();
     let text = LABELS.iter().find_map(|label| text.strip_prefix(label)).unwrap_or(text);
     first_sentence(text, GIST)
@@ -135,7 +145,7 @@ fn comment_gist(comment: &str) -> String {
     let text = brief.unwrap_or(comment).trim_start();
     let starts_command = |at: &usize| *at == 0 || text[..*at].ends_with(char::is_whitespace);
     let end = text.match_indices(['@', '\\']).map(|(at, _)| at).find(starts_command);
-    gist(&text[..end.unwrap_or(text.len())])
+    sentence(&text[..end.unwrap_or(text.len())])
 }
 
 const BRIEF: [&str; 2] = ["@brief", "\\brief"];
@@ -172,6 +182,13 @@ fn telling_order(entity: &Entity) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_told_by_its_role() {
+        assert_eq!(gist("solves the system\nIterates until it converges."), "solves the system");
+        assert_eq!(gist("Role: solves it. More.\nHow: so."), "solves it. More.");
+        assert_eq!(gist("Role:\nsolves the system. More."), "solves the system.");
+    }
 
     #[test]
     fn a_comment_is_told_by_its_brief() {

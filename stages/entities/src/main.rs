@@ -50,7 +50,7 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     }
     let rows = plan.project(generated.ledger())?;
     let before = context.previous_rows::<Summary>().into_iter();
-    let before = before.filter(|row| row.status != RecordStatus::Missing);
+    let before = before.filter(|row| matches!(row.status, RecordStatus::Done | RecordStatus::Failed));
     let before = before.map(|row| (row.id, row.record_key)).collect();
     let states = rows.iter().map(|row| RowState {
         subject: &row.id,

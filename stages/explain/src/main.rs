@@ -32,7 +32,7 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     }
     let rows = plan.project(generated.ledger());
     let before = context.previous_rows::<Explanation>().into_iter();
-    let before = before.filter(|row| row.status != RecordStatus::Missing);
+    let before = before.filter(|row| matches!(row.status, RecordStatus::Done | RecordStatus::Failed));
     let before = before.map(|row| (row.entity_id, row.record_key)).collect();
     let states = rows.iter().map(|row| RowState {
         subject: &row.entity_id,

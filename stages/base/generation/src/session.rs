@@ -107,12 +107,7 @@ impl<'a> Session<'a> {
         let mut progress = |now: GenerationProgress<'_>| {
             let bar = bar.get_or_insert_with(|| Progress::start(self.stage, now.total as u64, "records"));
             bar.advance((now.done - shown) as u64);
-            let tokens = now.counts.prompt_tokens + now.counts.completion_tokens;
-            let per_second = tokens as f64 / now.counts.seconds.max(f64::MIN_POSITIVE);
-            bar.set_message(&match now.subject {
-                "" => String::new(),
-                subject => format!("{subject} ({per_second:.0} tokens/s, {tokens} so far)"),
-            });
+            bar.set_message(&newest(&now));
             shown = now.done;
             if let Some(reason) = now.failure {
                 failures.add(now.subject, reason);
@@ -259,6 +254,16 @@ impl<'a> Session<'a> {
 /// What a run came to.
 pub struct Generated {
     counts: GenerationCounts,
+/// What was made last, and how fast.
+fn newest(now: &GenerationProgress<'_>) -> String {
+    if now.subject.is_empty() {
+        return String::new();
+    }
+    let tokens = now.counts.prompt_tokens + now.counts.completion_tokens;
+    let per_second = tokens as f64 / now.counts.seconds.max(f64::MIN_POSITIVE);
+    format!("{} ({per_second:.0} tokens/s, {tokens} so far)", now.subject)
+}
+
     ledger: Ledger<GenerationRecord>,
     failures: Failures,
 }

@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_fills_every_field_fits_the_limit() {
         for schema in ALL {
-            for tokens in [200, 320, 1000] {
+            for tokens in [260, 320, 1000] {
                 let bounds = schema.bounds(tokens);
                 let characters: usize =
                     bounds.iter().map(|bound| bound.characters * bound.items.max(1)).sum();

@@ -78,8 +78,10 @@ const KEYWORDS: [&str; 24] = [
 
 /// Spans in single backticks that read like code: no prose of several words.
 fn backticked(text: &str) -> Vec<&str> {
-    let spans = text.split('`').skip(1).step_by(2);
-    spans.map(str::trim).filter(|span| is_one_word(span) || looks_like_code(span)).collect()
+    let parts: Vec<&str> = text.split('`').collect();
+    // What stands behind an unclosed tick is no span.
+    let spans = parts[..parts.len() - 1].iter().skip(1).step_by(2);
+    spans.map(|span| span.trim()).filter(|span| is_one_word(span) || looks_like_code(span)).collect()
 }
 
 fn is_one_word(name: &str) -> bool {

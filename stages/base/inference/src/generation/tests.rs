@@ -389,6 +389,22 @@ fn everything_that_decides_a_text_is_in_its_key() {
 }
 
 #[test]
+fn the_schema_and_the_lengths_it_allows_are_in_the_key() {
+    let key = |schema: &str, tokens| {
+        let text =
+            format!("+++\nmode = \"general\"\nversion = 1\nmax_tokens = 400\n{schema}system = \"s\"\n+++\nx");
+        let template = PromptTemplate::parse("general", &text).unwrap();
+        GenerationJob::new("s", &template, "u".into(), tokens, &identity(), &sampling())
+    };
+    let (free, symbol) = (key("", 300), key("schema = \"symbol\"\n", 300));
+    let file = key("schema = \"file\"\n", 300);
+    let keys = [&free, &symbol, &file].map(|job| job.record_key.as_str());
+    assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
+    assert_eq!((free.schema, symbol.schema), (None, Some(crate::AnswerSchema::Symbol)));
+    assert_ne!(symbol.record_key, key("schema = \"symbol\"\n", 301).record_key);
+}
+
+#[test]
 fn two_subjects_with_one_prompt_share_a_record_and_a_shard() {
     let folder = tempfile::tempdir().unwrap();
     let jobs = jobs(&["the same answer", "another answer", "the same answer"]);
