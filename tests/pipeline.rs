@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use almanac_tables::{
-    Chunk, Edge, EdgeKind, Entity, EntityKind, Explanation, File, RecordStatus, Reference, Summary,
+    ArtifactRole, Chunk, Edge, EdgeKind, Entity, EntityKind, Explanation, File, RecordStatus, Reference, Summary,
 };
 use almanac_tests::{Bench, RECORDS, built_bench, repository_root};
 use serde_json::Value;
@@ -221,6 +221,21 @@ fn a_second_build_runs_nothing() {
     assert_eq!(ran(&build.json()), Vec::<&str>::new());
     assert_eq!(bench.runs("parse"), 1);
     assert_eq!(before, bench.artifact_bytes());
+}
+
+/// What is not asked for is no gap: a build without limits is whole although some roles have no texts.
+#[test]
+fn texts_that_nobody_wants_are_no_gaps() {
+    let bench = Bench::with_picolib();
+    let roles: Vec<String> = ArtifactRole::ALL.iter().map(|role| format!("{:?}", role.to_string())).collect();
+    let sets = ["explain", "entities"].map(|stage| format!("{stage}.params.skip_roles=[{}]", roles.join(",")));
+    let sets = ["--set", &sets[0], "--set", &sets[1], "--set", "embed.run.max_records=3"];
+    bench.build(0, &[&sets[..], &["--until", "entities"]].concat()).exits(0);
+    let again = bench.build(0, &[&sets[..], &["--until", "entities"]].concat()).exits(0);
+    assert_eq!(ran(&again.json()), Vec::<&str>::new(), "{}", again.stderr);
+    let summaries = bench.rows::<Summary>("summaries");
+    assert!(!summaries.is_empty());
+    assert!(summaries.iter().all(|row| row.status == RecordStatus::Unwanted && !row.reason.is_empty()));
 }
 
 #[test]

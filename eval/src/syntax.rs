@@ -57,8 +57,11 @@ pub(crate) struct Corpus {
     plain: Totals,
     read: Totals,
     /// Errors left in each file, most first.
-    worst: Vec<(u64, String, Vec<(u32, String)>)>,
+    worst: Vec<Worst>,
 }
+
+/// Bytes in errors of a file, its path, and lines that begin with one.
+type Worst = (u64, String, Vec<(u32, String)>);
 
 /// A file's path and text.
 struct CppFile {

@@ -61,6 +61,6 @@ impl Project {
             verified,
             gaps,
         };
-        Ok(plan(&input)?)
+        plan(&input)
     }
 }

@@ -117,7 +117,7 @@ fn embed(
     if context.shard().is_some() {
         ledger.reload()?;
     }
-    let ledger = ledger.finish()?;
+    let ledger = ledger.finish(context.shard().is_none())?;
     let left = left_of_all(prepared, &ledger, limits.most);
     Ok(Embedded { counts, left, rows: project(prepared, ledger) })
 }

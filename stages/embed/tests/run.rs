@@ -169,7 +169,7 @@ fn each_text_is_embedded_once_longest_first() {
     let counts = run(&again, folder.path(), Shard::WHOLE, usize::MAX);
     assert_eq!((counts.reused, counts.embedded), (7, 0));
     assert!(again.seen.lock().unwrap().is_empty());
-    let rows = project(&prepared(&again), ledger(folder.path()).finish().unwrap());
+    let rows = project(&prepared(&again), ledger(folder.path()).finish(false).unwrap());
     assert_eq!(rows.len(), 7, "chunks of one id are one row");
     assert!(rows.is_sorted_by(|a, b| a.chunk_id < b.chunk_id));
     assert_eq!(rows[0].vector[0], 6.0);
@@ -189,7 +189,7 @@ fn interrupted_limited_and_sharded_runs_end_with_the_same_vectors() {
         embedded += run(&Words::new(), parts.path(), Shard { number, count: 3 }, usize::MAX).embedded;
     }
     assert_eq!(embedded, 7);
-    let rows = |folder: &Path| project(&prepared(&Words::new()), ledger(folder).finish().unwrap());
+    let rows = |folder: &Path| project(&prepared(&Words::new()), ledger(folder).finish(false).unwrap());
     assert_eq!(rows(whole.path()), rows(parts.path()));
 }
 

@@ -9,8 +9,8 @@ use almanac_inference::{
     ModelIdentity, OpenLedger, PromptTemplate, Told, generate,
 };
 use almanac_tables::{
-    Answer, ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, Summary, file_node,
-    folder_node,
+    Answer, ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, RecordStatus, Summary,
+    file_node, folder_node,
 };
 use serde::Serialize;
 
@@ -231,6 +231,8 @@ impl<'a> Plan<'a> {
             Some(_) => said.reason,
             None => item.unwanted.unwrap_or("").to_owned(),
         };
+        let status =
+            if record.is_none() && item.unwanted.is_some() { RecordStatus::Unwanted } else { said.status };
         let Answer { role, does, inputs, outputs, meaning, parallelism, effects, terms, uncertainty } =
             said.answer;
         Summary {
@@ -241,7 +243,7 @@ impl<'a> Plan<'a> {
             module: module.to_owned(),
             members: draft.members.clone(),
             facts: draft.facts.clone(),
-            status: said.status,
+            status,
             reason,
             prompt: draft.job.prompt.clone(),
             model: self.model.name.clone(),

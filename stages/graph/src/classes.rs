@@ -211,7 +211,8 @@ impl<'a> Classes<'a> {
             self.all[at].specialisations.iter_mut().for_each(|one| one.shape = OnceLock::new());
         }
         for at in 0..self.all.len() {
-            for base in self.all[at].lineage[1..].to_vec() {
+            let bases = self.all[at].lineage[1..].to_vec();
+            for base in bases {
                 self.all[base.0].heirs.push(ClassId(at));
             }
         }

@@ -29,7 +29,7 @@ pub(crate) fn add_ownership(tree: &Tree<'_>, classes: &Classes<'_>, edges: &mut 
         let mut add = |owner: Node| {
             edges.add(EdgeKind::Owns, owner, Node::Entity(at), How::EXACT, spot_of(tree, at));
         };
-        let file = facts.has_file().then(|| Node::File(facts.file));
+        let file = facts.has_file().then_some(Node::File(facts.file));
         let around = facts.around;
         let in_namespace = around.is_none_or(|outer| tree.entities[outer].kind == EntityKind::Namespace);
         if let Some(class) = classes.of_member[at] {

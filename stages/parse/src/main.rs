@@ -24,7 +24,7 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     // Rows depend on the files alone: a changed tree is what reuse is for.
     let previous = match context.reusable_previous(output.parts(), &["tree"]) {
         Some(artifact) => previous_rows(artifact).unwrap_or_else(|error| {
-            almanac_terminal::warning(&format!("earlier rows cannot be taken over: {error}"));
+            almanac_terminal::warning(format!("earlier rows cannot be taken over: {error}"));
             Previous::default()
         }),
         None => Previous::default(),

@@ -127,7 +127,7 @@ pub fn parse_all(inputs: &[ParseInput], settings: ReadSettings<'_>) -> Result<Ve
 /// A file on its way to its rows.
 enum Stage {
     /// Listed, not read.
-    Unread(ParsedFile),
+    Unread(Box<ParsedFile>),
     /// Rows of an earlier run over the same content.
     Same(Box<ParsedFile>),
     /// Content.
@@ -178,12 +178,14 @@ fn loaded(
     load: &(dyn Fn(&str) -> io::Result<Vec<u8>> + Sync),
 ) -> Stage {
     if let Some((status, reason)) = &input.problem {
-        return Stage::Unread(unread_file(&input.path, input.bytes, &input.digest, *status, reason));
+        let row = unread_file(&input.path, input.bytes, &input.digest, *status, reason);
+        return Stage::Unread(Box::new(row));
     }
     match same {
         Some(parsed) => Stage::Same(Box::new(parsed)),
         None => {
-            load(&input.path).map_or_else(|error| Stage::Unread(unreadable(input, &error)), Stage::Loaded)
+            load(&input.path)
+                .map_or_else(|error| Stage::Unread(Box::new(unreadable(input, &error))), Stage::Loaded)
         }
     }
 }
@@ -210,7 +212,7 @@ fn finished(
         Stage::Unread(row) => {
             // A file that was to be read and could not be counts as tried.
             let origin = if input.problem.is_some() { Origin::Listed } else { Origin::Read };
-            return Ok((row, origin));
+            return Ok((*row, origin));
         }
         Stage::Same(parsed) => {
             let Some(text) = &parsed.text else { return Ok((*parsed, Origin::Listed)) };

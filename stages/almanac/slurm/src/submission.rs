@@ -1,6 +1,6 @@
 //! All jobs of a run into the queue, or none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use almanac_artifact::{Store, write_atomically};
 
@@ -45,8 +45,8 @@ pub fn submit(
     let scripts = scripts(&submission.shared, run)?;
     write(store, run, &scripts)?;
     before_jobs()?;
-    for place in 0..run.jobs.len() {
-        let submitted = submit_one(submission, run, place, &scripts[place].0);
+    for (place, (script, _)) in scripts.iter().enumerate() {
+        let submitted = submit_one(submission, run, place, script);
         // Written after each, so that a killed submission leaves the ids.
         if let Err(error) = submitted.and_then(|()| run.save(store)) {
             return Err(roll_back(submission, run, error));
@@ -72,7 +72,7 @@ fn write(store: &Store, run: &Run, scripts: &[(PathBuf, String)]) -> Result<()> 
     run.save(store)
 }
 
-fn submit_one(submission: &Submission<'_>, run: &mut Run, place: usize, script: &PathBuf) -> Result<()> {
+fn submit_one(submission: &Submission<'_>, run: &mut Run, place: usize, script: &Path) -> Result<()> {
     let after: Vec<String> = run.jobs[place]
         .after
         .iter()

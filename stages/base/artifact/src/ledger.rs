@@ -238,7 +238,18 @@ impl<R: LedgerRecord> LedgerWriter<R> {
     ///
     /// The merged file is in place before the small ones go, so a kill in between, or another task
     /// that merges the same ones, leaves records twice, never not at all.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
+        self.merge(false)
+    }
+
+    /// Like [`finish`](Self::finish), and small files of other machines' writers join too, once they are
+    /// many: the tasks of an array leave one each, and every later task would open them all. For a run
+    /// that comes after the tasks; one that still writes loses nothing by it.
+    pub fn finish_all(self) -> Result<()> {
+        self.merge(true)
+    }
+
+    fn merge(mut self, of_any_machine: bool) -> Result<()> {
         self.flush()?;
         let mut merged = Ledger {
             folder: self.folder.clone(),
@@ -247,7 +258,8 @@ impl<R: LedgerRecord> LedgerWriter<R> {
             damaged: Vec::new(),
         };
         let mut sources = self.written.clone();
-        sources.extend(self.abandoned()?);
+        let others = self.abandoned(of_any_machine)?;
+        sources.extend(others.into_iter().filter(|path| !self.written.contains(path)));
         if sources.len() < 2 {
             return Ok(());
         }
@@ -265,13 +277,13 @@ impl<R: LedgerRecord> LedgerWriter<R> {
         Ok(())
     }
 
-    /// Small files whose writer certainly runs no more, if they are many.
-    fn abandoned(&self) -> Result<Vec<PathBuf>> {
+    /// Small files, if they are many, whose writer certainly runs no more; or of any machine.
+    fn abandoned(&self, of_any_machine: bool) -> Result<Vec<PathBuf>> {
         let version = format!(".v{}.parquet", R::VERSION);
         let mut paths = parquet_files(&self.folder)?;
         paths.retain(|path| {
             path.to_string_lossy().ends_with(&version)
-                && Owner::in_name(path).is_some_and(|owner| owner.is_gone())
+                && (of_any_machine || Owner::in_name(path).is_some_and(|owner| owner.is_gone()))
                 && fs_err::metadata(path).is_ok_and(|found| found.is_file() && found.len() < ABANDONED_BYTES)
         });
         Ok(if paths.len() < ABANDONED_FILES { Vec::new() } else { paths })

@@ -397,6 +397,27 @@ fn small_files_of_killed_writers_are_merged_once_they_are_many() {
 }
 
 #[test]
+fn a_run_after_the_tasks_merges_what_they_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Ledger::<Sample>::open(folder.path()).unwrap();
+    let mut tasks: Vec<_> = (0..20).map(|_| ledger.writer()).collect();
+    for (number, task) in tasks.iter_mut().enumerate() {
+        task.append(sample(&format!("task {number}"), 1));
+        task.flush().unwrap();
+    }
+    let mut commit = ledger.writer();
+    commit.append(sample("commit", 1));
+    commit.finish_all().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    // A task that was thought to be done goes on.
+    let mut late = tasks.pop().unwrap();
+    late.append(sample("late", 1));
+    late.finish().unwrap();
+    let ledger = Ledger::<Sample>::open(folder.path()).unwrap();
+    assert_eq!((ledger.len(), ledger.damaged().len()), (22, 0));
+}
+
+#[test]
 fn an_edited_manifest_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open_or_create(folder.path()).unwrap();

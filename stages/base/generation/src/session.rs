@@ -100,6 +100,7 @@ impl<'a> Session<'a> {
         let mut limits = self.settings.limits(share, self.context.interrupted());
         if self.context.commit_only() {
             limits.deadline = Some(Instant::now());
+            limits.retry_failed = false;
         }
         let mut bar: Option<Progress> = None;
         let mut shown = 0;
@@ -128,6 +129,8 @@ impl<'a> Session<'a> {
             ledger.reload()?;
             limits.shard = Shard::WHOLE;
             limits.deadline = Some(Instant::now());
+            // What failed again just now is settled.
+            limits.retry_failed = false;
             let whole = generate(Tools {
                 most: self.settings.most(),
                 model: &mut model,
@@ -137,7 +140,7 @@ impl<'a> Session<'a> {
             })?;
             counts = GenerationCounts { left: whole.left + whole.waiting, waiting: 0, ..done };
         }
-        Ok(Generated { counts, ledger: ledger.finish()?, failures })
+        Ok(Generated { counts, ledger: ledger.finish(self.context.shard().is_none())?, failures })
     }
 
     /// How the run ended, given the state of every row that would be written. `before` has the keys of
@@ -155,7 +158,7 @@ impl<'a> Session<'a> {
             report.total += 1;
             report.poorly_grounded += u64::from(row.poorly_grounded);
             match row.status {
-                RecordStatus::Done => {}
+                RecordStatus::Done | RecordStatus::Unwanted => {}
                 RecordStatus::Failed => report.failed += 1,
                 RecordStatus::Missing => {
                     report.missing += 1;
@@ -251,9 +254,6 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What a run came to.
-pub struct Generated {
-    counts: GenerationCounts,
 /// What was made last, and how fast.
 fn newest(now: &GenerationProgress<'_>) -> String {
     if now.subject.is_empty() {
@@ -264,6 +264,9 @@ fn newest(now: &GenerationProgress<'_>) -> String {
     format!("{} ({per_second:.0} tokens/s, {tokens} so far)", now.subject)
 }
 
+/// What a run came to.
+pub struct Generated {
+    counts: GenerationCounts,
     ledger: Ledger<GenerationRecord>,
     failures: Failures,
 }

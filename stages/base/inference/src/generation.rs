@@ -21,7 +21,7 @@ mod told;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 
 use almanac_artifact::Ledger;
 use almanac_tables::{GenerationRecord, RecordStatus};
@@ -237,7 +237,18 @@ impl Run<'_> {
             // Everything that was finished is kept, also after an error.
             let mut result = Ok(());
             let mut done = 0;
-            for (at, outcome) in receiver {
+            loop {
+                let (at, outcome) = match receiver.recv_timeout(ledger.until_due()) {
+                    Ok(next) => next,
+                    Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = ledger.flush_when_due() {
+                            queue.stop.store(true, Ordering::Relaxed);
+                            result = Err(error.into());
+                        }
+                        continue;
+                    }
+                };
                 let subject = self.jobs[at].job.subject.as_str();
                 match outcome {
                     Outcome::Interrupted => {}

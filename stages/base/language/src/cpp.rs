@@ -224,7 +224,7 @@ fn is_function(node: Node<'_>, source: &[u8]) -> bool {
         && node
             .child_by_field_name("declarator")
             .is_some_and(|declarator| is_function_head(declarator, source))
-        && !(0..node.child_count()).any(|at| node.child(at as u32).is_some_and(|child| child.is_error()))
+        && !(0..node.child_count()).any(|at| node.child(at).is_some_and(|child| child.is_error()))
 }
 
 /// Whether a declarator has parameters, or is a conversion, and no keyword as its name.
@@ -297,13 +297,12 @@ fn error_lines(tree: &Tree, source: &[u8]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
-    use std::time::Duration;
 
     use super::*;
     use crate::{Limits, defines};
 
     fn parsed(text: &str, round: usize) -> CppTree {
-        let limits = Limits { time: Duration::from_secs(20), nesting: 1000 };
+        let limits = Limits { steps: 10_000_000, nesting: 1000 };
         let calm = AtomicBool::new(false);
         let macros = TreeMacros::new(defines(text));
         let source = CppSource::new(text, &macros);

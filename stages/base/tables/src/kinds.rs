@@ -342,5 +342,7 @@ symbol_enum! {
         Missing = "missing",
         /// Tried and failed; the reason says why.
         Failed = "failed",
+        /// None is asked for; the reason says why.
+        Unwanted = "unwanted",
     }
 }

@@ -160,7 +160,7 @@ impl<'a> Extractor<'a> {
                 out.push(')');
             }
             // `a & b`, `a * b`.
-            (None, Some(_)) => out.push_str("?"),
+            (None, Some(_)) => out.push('?'),
             (None, None) => {}
         }
     }

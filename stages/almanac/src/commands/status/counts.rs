@@ -74,6 +74,8 @@ pub(crate) struct Coverage {
     pub(crate) level: String,
     pub(crate) done: u64,
     pub(crate) missing: u64,
+    /// Not asked for: files of roles that are skipped.
+    pub(crate) unwanted: u64,
     pub(crate) failed: u64,
     /// Of those done, how many mention too many names that they were not shown.
     pub(crate) poorly_grounded: u64,
@@ -103,6 +105,7 @@ impl Coverage {
             level: level.to_owned(),
             done: 0,
             missing: 0,
+            unwanted: 0,
             failed: 0,
             poorly_grounded: 0,
             grounding: None,
@@ -121,6 +124,7 @@ impl Coverage {
             match status {
                 RecordStatus::Done => coverage.done += 1,
                 RecordStatus::Missing => coverage.missing += 1,
+                RecordStatus::Unwanted => coverage.unwanted += 1,
                 RecordStatus::Failed => {
                     coverage.failed += 1;
                     if coverage.failures.len() < FAILURES_SHOWN {

@@ -50,7 +50,7 @@ fn command(job: &Job, path: &std::path::Path) -> String {
     let after: Vec<String> = job.after.iter().map(|name| format!("<{name}>")).collect();
     let words = Slurm::sbatch_arguments(path, &after);
     let plain = |word: &String| {
-        if word.starts_with("--dependency") { word.clone() } else { command_line(&[word.clone()]) }
+        if word.starts_with("--dependency") { word.clone() } else { command_line(std::slice::from_ref(word)) }
     };
     format!("sbatch {}", words.iter().map(plain).collect::<Vec<_>>().join(" "))
 }

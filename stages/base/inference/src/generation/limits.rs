@@ -167,7 +167,7 @@ impl GenerationCounts {
                 self.generated += 1;
                 self.reused += subjects - 1;
             }
-            RecordStatus::Missing | RecordStatus::Failed => self.failed += subjects,
+            RecordStatus::Missing | RecordStatus::Unwanted | RecordStatus::Failed => self.failed += subjects,
         }
         self.left -= subjects;
         self.prompt_tokens += u64::from(record.prompt_tokens);

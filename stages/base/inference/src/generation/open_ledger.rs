@@ -54,6 +54,20 @@ impl<R: LedgerRecord> OpenLedger<R> {
         if due { self.flush() } else { Ok(()) }
     }
 
+    /// Makes what was added durable when its time has come, though no record follows it for long.
+    pub fn flush_when_due(&mut self) -> Result<()> {
+        if self.writer.pending() > 0 && self.flushed.elapsed() >= self.policy.interval {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// How long until [`flush_when_due`](Self::flush_when_due) has something to do, at least.
+    pub fn until_due(&self) -> Duration {
+        self.policy.interval.saturating_sub(self.flushed.elapsed()).max(Duration::from_millis(50))
+    }
+
     /// Makes everything added durable.
     pub fn flush(&mut self) -> Result<()> {
         self.flushed = Instant::now();
@@ -66,9 +80,14 @@ impl<R: LedgerRecord> OpenLedger<R> {
         self.ledger.reload()
     }
 
-    /// Flushes, merges this run's files into one and gives back the records.
-    pub fn finish(self) -> Result<Ledger<R>> {
-        self.writer.finish()?;
+    /// Flushes, merges this run's files into one and gives back the records. A run that comes after the
+    /// tasks of an array merges their files too.
+    pub fn finish(self, after_tasks: bool) -> Result<Ledger<R>> {
+        if after_tasks {
+            self.writer.finish_all()?
+        } else {
+            self.writer.finish()?
+        }
         Ok(self.ledger)
     }
 }

@@ -116,7 +116,7 @@ fn run(model: &Path, identity: &ModelIdentity, jobs: &[GenerationJob], store: &P
     let policy = FlushPolicy { records: 2, interval: Duration::from_secs(9) };
     let mut ledger = OpenLedger::open(store, policy).unwrap();
     generate(&jobs, &mut lazy, &mut ledger, &sampling(), &limits, &mut |_| {}).unwrap();
-    ledger.finish().unwrap();
+    ledger.finish(false).unwrap();
 }
 
 /// The records without the time they took.
