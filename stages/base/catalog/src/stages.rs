@@ -29,7 +29,7 @@ const VECTOR_RECORD: Identity = Identity::Format { name: "vector record", versio
 pub const PARSE: StageSpec = StageSpec {
     name: "parse",
     artifact: "sources",
-    revision: 2,
+    revision: 3,
     summary: "read the source tree into files, entities and references",
     reads: &[],
     writes: &[FILES, TEXTS, ENTITY_ROWS, REFERENCES, LOCALS],
@@ -43,7 +43,7 @@ pub const PARSE: StageSpec = StageSpec {
 pub const GRAPH: StageSpec = StageSpec {
     name: "graph",
     artifact: "graph",
-    revision: 2,
+    revision: 3,
     summary: "resolve references into edges, group files into modules, rank nodes",
     reads: &[FILES, ENTITY_ROWS, REFERENCES, LOCALS],
     writes: &[EDGES, MODULES, RANKS, RESOLVED],

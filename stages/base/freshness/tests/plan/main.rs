@@ -55,7 +55,8 @@ fn what_was_never_built_is_stale_and_the_rest_waits() {
     bench.is_stale("graph", &[Reason::NeverBuilt], AFTER_GRAPH);
     let bench = Bench::new();
     std::fs::remove_dir_all(bench.artifact("entities")).unwrap();
-    bench.is_stale("entities", &[Reason::NeverBuilt], AFTER_ENTITIES);
+    let detail = text("what the ref names is not there; what was found damaged is in `.damaged`");
+    bench.is_stale("entities", &[Reason::OutputDamaged { detail }], AFTER_ENTITIES);
 }
 
 #[test]
