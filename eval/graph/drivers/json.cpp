@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cstdio>
 #include <deque>
 #include <forward_list>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <sstream>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <valarray>
 #include <vector>
 
@@ -101,6 +103,48 @@ void values() {
     (void)std::hash<json>()(j);
     (void)json::meta();
     (void)json::diff(j, list);
+}
+
+template <class Value>
+void pointer_to(json& j) {
+    (void)j.get_ptr<Value*>();
+    (void)j.get_ptr<const Value*>();
+    (void)std::as_const(j).get_ptr<const Value*>();
+    (void)j.get_ref<Value&>();
+}
+
+void insides(json& j) {
+    pointer_to<json::object_t>(j);
+    pointer_to<json::array_t>(j);
+    pointer_to<json::string_t>(j);
+    pointer_to<json::boolean_t>(j);
+    pointer_to<json::number_integer_t>(j);
+    pointer_to<json::number_unsigned_t>(j);
+    pointer_to<json::number_float_t>(j);
+    pointer_to<json::binary_t>(j);
+}
+
+template <class Json>
+void of_numbers(std::istream& in) {
+    Json j = Json::parse(in);
+    (void)j.dump();
+}
+
+void numbers(std::istream& in) {
+    using Small = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int32_t, std::uint32_t, float>;
+    using Large = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t, std::uint64_t, long double>;
+    of_numbers<Small>(in);
+    of_numbers<Large>(in);
+    (void)Small::from_cbor(Small::to_cbor(1));
+    (void)Small::from_ubjson(Small::to_ubjson(1));
+}
+
+void inputs(std::FILE* file) {
+    json j = json::parse(file);
+    j = json::parse(std::wstring(L"1"));
+    j = json::parse(std::u16string(u"1"));
+    j = json::parse(std::u32string(U"1"));
+    (void)json::accept(file);
 }
 
 void conversions() {

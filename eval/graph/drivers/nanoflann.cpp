@@ -1,4 +1,4 @@
-// Builds and asks k-d trees of fixed and growing size, in each metric.
+// Builds and asks k-d trees of fixed and growing size, in each metric, of dimensions known and not.
 #include <nanoflann.hpp>
 
 #include <array>
@@ -34,9 +34,9 @@ void ask(Tree& tree) {
     radius.worst_item();
 }
 
-template <class Metric>
+template <class Metric, int Dimensions>
 void still(Cloud& cloud) {
-    using Tree = nanoflann::KDTreeSingleIndexAdaptor<Metric, Cloud, 3>;
+    using Tree = nanoflann::KDTreeSingleIndexAdaptor<Metric, Cloud, Dimensions>;
     Tree tree(3, cloud, nanoflann::KDTreeSingleIndexAdaptorParams(10));
     tree.buildIndex();
     ask(tree);
@@ -48,22 +48,34 @@ void still(Cloud& cloud) {
     tree.loadIndex(file);
 }
 
-void run(Cloud& cloud) {
-    still<nanoflann::L2_Simple_Adaptor<double, Cloud>>(cloud);
-    still<nanoflann::L2_Adaptor<double, Cloud>>(cloud);
-    still<nanoflann::L1_Adaptor<double, Cloud>>(cloud);
-    still<nanoflann::SO3_Adaptor<double, Cloud>>(cloud);
-    using Turn = nanoflann::SO2_Adaptor<double, Cloud>;
-    nanoflann::KDTreeSingleIndexAdaptor<Turn, Cloud, 1> turn(1, cloud);
-    turn.buildIndex();
-    using Growing = nanoflann::KDTreeSingleIndexDynamicAdaptor<nanoflann::L2_Simple_Adaptor<double, Cloud>, Cloud, 3>;
-    Growing growing(3, cloud);
-    growing.addPoints(0, 3);
-    growing.removePoint(1);
+template <class Metric, int Dimensions>
+void growing(Cloud& cloud) {
+    nanoflann::KDTreeSingleIndexDynamicAdaptor<Metric, Cloud, Dimensions> tree(3, cloud);
+    tree.addPoints(0, 3);
+    tree.removePoint(1);
     const double query[3] = {0, 0, 0};
     std::size_t index[4];
     double distance[4];
-    nanoflann::KNNResultSet<double> set(4);
-    set.init(index, distance);
-    growing.findNeighbors(set, query, nanoflann::SearchParams());
+    nanoflann::KNNResultSet<double> nearest(4);
+    nearest.init(index, distance);
+    tree.findNeighbors(nearest, query, nanoflann::SearchParams());
+    std::vector<std::pair<std::size_t, double>> found;
+    nanoflann::RadiusResultSet<double> within(1.0, found);
+    tree.findNeighbors(within, query, nanoflann::SearchParams());
+}
+
+template <template <class...> class Metric>
+void both(Cloud& cloud) {
+    still<Metric<double, Cloud>, 3>(cloud);
+    still<Metric<double, Cloud>, -1>(cloud);
+    growing<Metric<double, Cloud>, 3>(cloud);
+    growing<Metric<double, Cloud>, -1>(cloud);
+}
+
+void run(Cloud& cloud) {
+    both<nanoflann::L2_Simple_Adaptor>(cloud);
+    both<nanoflann::L2_Adaptor>(cloud);
+    both<nanoflann::L1_Adaptor>(cloud);
+    both<nanoflann::SO3_Adaptor>(cloud);
+    both<nanoflann::SO2_Adaptor>(cloud);
 }

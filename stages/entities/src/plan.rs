@@ -325,15 +325,15 @@ impl<'a> Plan<'a> {
 /// so that shards agree on them whatever each has seen, and overloads that may get the same prompt
 /// have one place, so that no two shards generate it.
 fn taken<'b, 'a>(wave: &'b [Item<'a>], chosen: &BTreeSet<&str>, shard: Shard) -> Vec<&'b Item<'a>> {
-    let mut places: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut taken = Vec::new();
     for item in wave.iter().filter(|item| chosen.contains(item.id.as_str())) {
         let prompt = match &item.subject {
             Subject::CallChain(chain) => {
                 let callable = chain.callable;
-                (&*callable.path, &*callable.qualified_name, &*callable.signature)
+                (&*callable.path, &*callable.qualified_name)
             }
-            Subject::File(_) | Subject::Module(_) => (item.id.as_str(), "", ""),
+            Subject::File(_) | Subject::Module(_) => (item.id.as_str(), ""),
         };
         let next = places.len();
         if shard.owns(*places.entry(prompt).or_insert(next)) {
@@ -376,14 +376,21 @@ fn modules<'a>(context: &Context<'a>, modules: &'a [Module]) -> Vec<Vec<Item<'a>
     if context.params.module_level_entity_strategy == ModuleStrategy::None {
         return Vec::new();
     }
-    for module in modules.iter().filter(|module| module_level::is_summarised(module)) {
+    let mut summarised: Vec<&Module> =
+        modules.iter().filter(|module| module_level::is_summarised(module)).collect();
+    summarised.sort_by_key(|module| std::cmp::Reverse(module_level::depth(module)));
+    let mut unwanted_modules: BTreeSet<&str> = BTreeSet::new();
+    for module in summarised {
         let of_files = module.files.iter().map(|path| file_node(path));
         let inside: f64 = of_files.clone().map(|node| context.score(&node)).sum();
-        let skipped = module.submodules.is_empty()
+        let skipped = module.submodules.iter().all(|inner| unwanted_modules.contains(inner.as_str()))
             && module.files.iter().all(|path| {
                 let file = context.files.get(path.as_str());
                 file.is_some_and(|file| unwanted(context, file.role).is_some())
             });
+        if skipped {
+            unwanted_modules.insert(&module.id);
+        }
         depths.entry(module_level::depth(module)).or_default().push(Item {
             id: module.id.clone(),
             importance: context.score(&module.id).max(inside),

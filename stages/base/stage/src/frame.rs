@@ -129,8 +129,7 @@ fn run(
     let folder = global.store_folder()?;
     // Before the store is made: a tree that is refused gets none.
     let tree = scan_tree(spec, &settings, arguments, &folder)?;
-    // Only the first stage has nothing to read there.
-    let store = if tree.is_some() { Store::open_or_create(&folder)? } else { Store::open(&folder)? };
+    let store = if spec.reads.is_empty() { Store::open_or_create(&folder)? } else { Store::open(&folder)? };
     let inputs = current_inputs(&store, settings.profile(), spec)?;
     let model = |name: &str| (implementation.model)(&settings, name);
     let identities = Identities { tree: tree.as_ref(), model: &model };
