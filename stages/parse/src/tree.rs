@@ -183,10 +183,8 @@ fn loaded(
     }
     match same {
         Some(parsed) => Stage::Same(Box::new(parsed)),
-        None => {
-            load(&input.path)
-                .map_or_else(|error| Stage::Unread(Box::new(unreadable(input, &error))), Stage::Loaded)
-        }
+        None => load(&input.path)
+            .map_or_else(|error| Stage::Unread(Box::new(unreadable(input, &error))), Stage::Loaded),
     }
 }
 

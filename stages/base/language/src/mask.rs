@@ -12,11 +12,11 @@ mod syntax;
 
 use std::collections::BTreeSet;
 
-use crate::{Opened, TreeMacros};
 use crate::branches::Branches;
 use crate::lexer::{Token, TokenKind};
 use crate::mask::context::Contexts;
 use crate::scan::Scan;
+use crate::{Opened, TreeMacros};
 
 /// Built-in types, which no macro and no name may be.
 pub(crate) const BUILTINS: &[&str] = &[

@@ -53,7 +53,7 @@ pub(crate) fn compare(counts: &Counts) -> Vec<Comparison> {
             what: "chunks",
             paper: 8013,
             here: counts.chunks,
-            why: "the paper cuts at 400 characters; whole symbols here, cut only at the embedder's window",
+            why: "the paper cuts at 400 characters; whole symbols here, cut at embed.params.chunk_tokens",
         },
     ]
 }
