@@ -152,14 +152,17 @@ fn one_changed_file_submits_what_is_stale_with_one_task() {
 fn a_task_whose_walltime_ends_is_started_again_alone() {
     let cluster = cluster();
     let bench = before_explain(&cluster);
-    cluster.submit_with("slow", &bench, SITE, 6, &["--until", "explain"]).exits(0);
-    let task = running_task(&cluster, &bench, 1);
+    // Six records a task: the one that is told to end has work for seconds when its first is there.
+    let site = SITE.replace("records_per_minute = 2.0", "records_per_minute = 6.0");
+    cluster.submit_with("slow", &bench, &site, 12, &["--until", "explain"]).exits(0);
+    // By then every task has begun to work.
+    let task = running_task(&cluster, &bench, 4);
     // What Slurm sends `--signal=B:USR1@…` before the walltime.
     cluster.slurm("scancel", &["--batch", "--signal=USR1", &task]);
     let run = cluster.wait(&bench);
     assert_eq!(run["is_done"], true, "{run:#}");
     assert_eq!(job(&run, "explain")["restarts"], 1);
-    assert_eq!(made(&bench, "explain"), 6, "no record twice");
+    assert_eq!(made(&bench, "explain"), 12, "no record twice");
 }
 
 #[test]
