@@ -157,6 +157,12 @@ fn spellings(family: Family, path: &str) -> Vec<String> {
             let module = format!("{}{}", "../".repeat(dots.saturating_sub(1)), name.replace('.', "/"));
             vec![format!("{module}.py"), format!("{module}/__init__.py")]
         }
+        // A module is kept in a file of its name; an included file has its own.
+        Family::Fortran => ["f90", "F90", "f", "F"]
+            .iter()
+            .map(|suffix| format!("{path}.{suffix}"))
+            .chain([path.to_owned()])
+            .collect(),
         Family::Text => vec![path.to_owned()],
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Family {
     Build,
     /// Python.
     Python,
+    /// Fortran.
+    Fortran,
     /// Documents and everything without references between names.
     Text,
 }
@@ -29,6 +31,7 @@ impl Family {
             Language::Cpp | Language::C | Language::Cuda | Language::Hip => Self::Native,
             Language::Cmake => Self::Build,
             Language::Python => Self::Python,
+            Language::Fortran => Self::Fortran,
             Language::Markdown | Language::Rst | Language::Text => Self::Text,
         }
     }

@@ -1,6 +1,7 @@
 //! Documents: sections under headings, split where they are longer than a chunk (paper 3.2.2).
 
 mod doxygen;
+mod keyed;
 mod markdown;
 mod mentions;
 mod restructured;
@@ -9,8 +10,10 @@ mod tex;
 
 use std::ops::Range;
 
+use almanac_language::{Grammar, Stop, Watch};
 use almanac_tables::{EntityKind, Language};
 
+pub(crate) use crate::documents::keyed::grammar as keyed_grammar;
 use crate::documents::mentions::Markup;
 pub(crate) use crate::documents::mentions::read_presets;
 use crate::documents::split::split;
@@ -45,6 +48,19 @@ pub(crate) fn read(source: &Source<'_>, most: usize, rows: &mut Rows) {
 pub(crate) fn read_page(source: &Source<'_>, most: usize, rows: &mut Rows) {
     sections(source, &doxygen::headings(source.text), most, rows);
     mentions::read(source, Markup::Page, rows);
+}
+
+/// Reads JSON, YAML or TOML by its keys, and gives the bytes the grammar could not place.
+pub(crate) fn read_keyed(
+    source: &Source<'_>,
+    grammar: Grammar,
+    most: usize,
+    watch: &Watch<'_>,
+    rows: &mut Rows,
+) -> Result<u64, Stop> {
+    let (headings, error_bytes) = keyed::headings(source.text, grammar, most, watch)?;
+    sections(source, &headings, most, rows);
+    Ok(error_bytes)
 }
 
 /// Reads any text as blocks named after the file. At most `limit` blocks are kept; gives how many

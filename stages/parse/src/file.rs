@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use almanac_artifact::Digest;
 use almanac_language::{
-    Classification, Content, PathRole, Stop, Watch, content_role, decode, is_comment_page, path_role,
+    Classification, Content, Grammar, PathRole, Stop, Watch, content_role, decode, is_comment_page, path_role,
 };
 use almanac_tables::{ArtifactRole, Entity, File, FileStatus, Language, Local, Reference, SourceType, Text};
 
 use crate::rows::{Rows, Source};
-use crate::{Error, ParseParams, ParseRun, Result, Surroundings, cmake, cpp, documents, python};
+use crate::{Error, ParseParams, ParseRun, Result, Surroundings, cmake, cpp, documents, fortran, python};
 
 /// Blocks kept of a file of data: enough to say what it holds.
 const DATA_BLOCKS: usize = 4;
@@ -114,8 +114,10 @@ enum Reading {
     Cpp,
     Cmake,
     Python,
+    Fortran,
     Document,
     Page,
+    Keyed(Grammar),
     Blocks,
 }
 
@@ -132,7 +134,11 @@ impl FileReader<'_> {
         let mut file = file_row(path, class, role);
         file.lines = source.lines.count(text);
         file.macros_digest = macros_digest(class, path, text, self.surroundings);
-        let reading = reading(class, is_page);
+        let reading = match (reading(class, is_page), documents::keyed_grammar(path, text)) {
+            // Of data only a few blocks are kept.
+            (Reading::Blocks, Some(grammar)) if role != ArtifactRole::Data => Reading::Keyed(grammar),
+            (reading, _) => reading,
+        };
         let watch = Watch::start(self.settings.params.limits(), self.settings.interrupted);
         let mut rows = Rows::default();
         match self.read_rows(&source, reading, &watch, &mut rows) {
@@ -151,7 +157,10 @@ impl FileReader<'_> {
             file.status = FileStatus::Text;
         }
         // A source without entities is text at least.
-        let is_code = matches!(reading, Reading::Cpp | Reading::Python | Reading::Cmake);
+        let is_code = matches!(
+            reading,
+            Reading::Cpp | Reading::Python | Reading::Fortran | Reading::Cmake | Reading::Keyed(_)
+        );
         let defeated = file.status == FileStatus::Text;
         if defeated || (is_code && rows.entities.is_empty()) {
             let limit = if role == ArtifactRole::Data { DATA_BLOCKS } else { usize::MAX };
@@ -160,9 +169,9 @@ impl FileReader<'_> {
             if count > limit && file.status_reason.is_empty() {
                 file.status_reason = format!("data: {limit} of {count} blocks are kept");
             }
-            if matches!(source.file_name(), "CMakePresets.json" | "CMakeUserPresets.json") {
-                documents::read_presets(&source, &mut rows);
-            }
+        }
+        if matches!(source.file_name(), "CMakePresets.json" | "CMakeUserPresets.json") {
+            documents::read_presets(&source, &mut rows);
         }
         let locals = rows.take_locals();
         let (entities, references) = rows.finish();
@@ -225,6 +234,7 @@ fn reading(class: Classification, is_page: bool) -> Reading {
         (Language::Cpp | Language::C | Language::Cuda | Language::Hip, _) => Reading::Cpp,
         (Language::Cmake, _) => Reading::Cmake,
         (Language::Python, _) => Reading::Python,
+        (Language::Fortran, _) => Reading::Fortran,
         (Language::Markdown | Language::Rst, _) | (Language::Text, SourceType::Documentation) => {
             Reading::Document
         }
@@ -264,6 +274,7 @@ impl FileReader<'_> {
             Reading::Cpp => cpp::read(source, self.surroundings, watch, rows),
             Reading::Cmake => cmake::read(source, most, watch, rows),
             Reading::Python => python::read(source, most, watch, rows),
+            Reading::Fortran => fortran::read(source, most, watch, rows),
             Reading::Document => {
                 documents::read(source, most, rows);
                 Ok::<u64, Stop>(0)
@@ -272,6 +283,7 @@ impl FileReader<'_> {
                 documents::read_page(source, most, rows);
                 Ok(0)
             }
+            Reading::Keyed(grammar) => documents::read_keyed(source, grammar, most, watch, rows),
             Reading::Blocks => Ok(0),
         }));
         outcome.map(|read| read.map_err(Failure::Stop)).unwrap_or_else(|panic| {

@@ -11,6 +11,7 @@ mod cpp;
 mod documents;
 mod error;
 mod file;
+mod fortran;
 mod names;
 mod params;
 mod python;

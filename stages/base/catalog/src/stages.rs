@@ -29,7 +29,7 @@ const VECTOR_RECORD: Identity = Identity::Format { name: "vector record", versio
 pub const PARSE: StageSpec = StageSpec {
     name: "parse",
     artifact: "sources",
-    revision: 3,
+    revision: 4,
     summary: "read the source tree into files, entities and references",
     reads: &[],
     writes: &[FILES, TEXTS, ENTITY_ROWS, REFERENCES, LOCALS],

@@ -29,10 +29,11 @@ const SUFFIXES: &[(&[&str], Language, SourceType)] = {
         (&["cu"], L::Cuda, S::Source),
         (&["hip"], L::Hip, S::Source),
         (
-            &["f", "for", "f90", "f95", "f03", "f08", "F", "F90", "cl", "ispc", "jl", "rs", "java", "m"],
-            L::Text,
+            &["f90", "f95", "f03", "f08", "f18", "f", "for", "ftn", "fpp"],
+            L::Fortran,
             S::Source,
         ),
+        (&["cl", "ispc", "jl", "rs", "java", "m"], L::Text, S::Source),
         (&["cmake"], L::Cmake, S::Build),
         (
             &["mk", "mak", "ninja", "bazel", "bzl", "gradle", "pro", "pri", "am", "ac", "m4"],

@@ -19,6 +19,14 @@ pub enum Grammar {
     Cmake,
     /// Python.
     Python,
+    /// Fortran.
+    Fortran,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// TOML.
+    Toml,
 }
 
 impl Grammar {
@@ -28,6 +36,10 @@ impl Grammar {
             Self::C => tree_sitter_c::LANGUAGE.into(),
             Self::Cmake => tree_sitter_cmake::LANGUAGE.into(),
             Self::Python => tree_sitter_python::LANGUAGE.into(),
+            Self::Fortran => tree_sitter_fortran::LANGUAGE.into(),
+            Self::Json => tree_sitter_json::LANGUAGE.into(),
+            Self::Yaml => tree_sitter_yaml::LANGUAGE.into(),
+            Self::Toml => tree_sitter_toml_ng::LANGUAGE.into(),
         }
     }
 }
@@ -226,6 +238,10 @@ mod tests {
             (Grammar::C, "int f(void) { return 1; }"),
             (Grammar::Cmake, "add_library(a b.cpp)\n"),
             (Grammar::Python, "def f():\n    return 1\n"),
+            (Grammar::Fortran, "program a\n  call b()\nend program a\n"),
+            (Grammar::Json, "{\"a\": [1]}"),
+            (Grammar::Yaml, "a:\n  - 1\n"),
+            (Grammar::Toml, "[a]\nb = 1\n"),
         ] {
             let tree = parse_within(grammar, text.as_bytes(), LIMITS).expect("tree");
             assert!(!tree.root_node().has_error(), "{grammar:?}");

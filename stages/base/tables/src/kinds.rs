@@ -17,6 +17,8 @@ symbol_enum! {
         Cmake = "cmake",
         /// Python.
         Python = "python",
+        /// Fortran.
+        Fortran = "fortran",
         /// Markdown.
         Markdown = "markdown",
         /// reStructuredText.
