@@ -52,6 +52,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("almanac-index", BASE),
     ("almanac-retrieval", ONLINE),
     ("almanac-answer", ONLINE),
+    // The one that reads a tree as it is now, without a store: it needs the parser's library.
+    ("almanac-context", &["almanac-tables", "almanac-language", "almanac-freshness", "almanac-parse"]),
     // The command alone knows Slurm: this crate is its own, light, and used by nothing else.
     (
         "almanac-slurm",
@@ -116,6 +118,7 @@ const TOP: &[&str] = &[
     "almanac-generation",
     "almanac-lookup",
     "almanac-retrieval",
+    "almanac-context",
     "almanac-answer",
 ];
 
@@ -132,6 +135,7 @@ const COMMAND: &[&str] = &[
     "almanac-generation",
     "almanac-lookup",
     "almanac-retrieval",
+    "almanac-context",
     "almanac-answer",
     "almanac-slurm",
 ];

@@ -1,5 +1,5 @@
-//! `almanac-eval`: measures what `almanac` finds: retrieval against gold sets, parse and graph against a
-//! compiler, the parser against the plain grammar.
+//! `almanac-eval`: measures what `almanac` finds: retrieval and task contexts against gold sets, parse and
+//! graph against a compiler, the parser against the plain grammar.
 //!
 //! Of retrieval it sees questions, gold files and facts, and results; of the graph the rows of a store.
 //! It must not know how any of them works.
@@ -9,6 +9,7 @@ mod gold;
 mod graph;
 mod score;
 mod syntax;
+mod tasks;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ enum Verb {
     },
     /// Compare definitions and calls of the graph with what a compiler sees, on code that compiles here
     Graph(graph::GraphArguments),
+    /// Run the context of tasks over git objects and score it against the files their changes touched
+    Tasks(tasks::TasksArguments),
     /// Score results of `almanac search --batch` against a question set
     Score {
         /// The question set
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
                 syntax::print(&corpora, worst, lines);
             }
             Verb::Graph(arguments) => return graph::measure(&arguments),
+            Verb::Tasks(arguments) => return tasks::measure(&arguments),
             Verb::Score { gold, results, per_category, misses, max_tokens, json } => {
                 let questions = read_questions(&gold)?;
                 let results = read_results(&results)?;

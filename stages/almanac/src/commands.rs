@@ -5,6 +5,7 @@ mod build;
 mod cancel;
 mod completions;
 mod config;
+mod context;
 mod models;
 mod plan;
 mod search;
@@ -44,6 +45,8 @@ enum Verb {
     Search(search::SearchArguments),
     /// Answer a question from the store, with sources
     Ask(ask::AskArguments),
+    /// Find the files a change touches, from the tree as it is, and pack them under a token budget
+    Context(context::ContextArguments),
     /// List, fetch or verify models
     Models(models::ModelsArguments),
     /// Print the settings in force
@@ -68,6 +71,7 @@ pub(crate) fn run() -> miette::Result<ExitStatus> {
         Verb::Cancel(arguments) => cancel::run(global, arguments),
         Verb::Search(arguments) => search::run(global, arguments),
         Verb::Ask(arguments) => ask::run(global, arguments),
+        Verb::Context(arguments) => context::run(global, arguments),
         Verb::Models(arguments) => models::run(global, arguments),
         Verb::Config(arguments) => config::run(global, arguments),
         Verb::Completions(arguments) => completions::run(arguments),

@@ -28,11 +28,7 @@ const SUFFIXES: &[(&[&str], Language, SourceType)] = {
         (&["cuh"], L::Cuda, S::Header),
         (&["cu"], L::Cuda, S::Source),
         (&["hip"], L::Hip, S::Source),
-        (
-            &["f90", "f95", "f03", "f08", "f18", "f", "for", "ftn", "fpp"],
-            L::Fortran,
-            S::Source,
-        ),
+        (&["f90", "f95", "f03", "f08", "f18", "f", "for", "ftn", "fpp"], L::Fortran, S::Source),
         (&["cl", "ispc", "jl", "rs", "java", "m"], L::Text, S::Source),
         (&["cmake"], L::Cmake, S::Build),
         (

@@ -1,0 +1,30 @@
+//! From a task in words to the files it touches, from the tree as it is (DeepDiscovery, section III).
+//!
+//! [`Snapshot`] is a working tree or a commit, with the history before it; [`Workspace`] turns its files
+//! into searchable units, each content once; [`assemble`] locates anchors, follows relations from them and
+//! packs cards and source under a hard token budget. No store and no model take part. The crate must not
+//! know who asks, nor how a result is printed; it runs `git` for what only git knows.
+
+mod bm25;
+mod error;
+mod git;
+mod history;
+mod locate;
+mod package;
+mod relate;
+mod settings;
+mod snapshot;
+mod symbols;
+mod units;
+mod words;
+mod workspace;
+
+pub use almanac_parse::ParseParams;
+pub use error::Error;
+pub use package::{Anchor, EntityCard, FileCard, Omitted, Package, RelationCard, TokenCounter, assemble};
+pub use settings::{ContextSettings, Parts, Propagation, Signals};
+pub use snapshot::Snapshot;
+pub use workspace::{View, Workspace};
+
+/// Result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
