@@ -7,6 +7,10 @@ use almanac_graph::{GraphParams, Sources, build};
 use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
 use almanac_tables::{Entity, File, Local, Reference};
 
+/// Trees of syntax and tables of names are many small pieces: allocating is a good part of the work.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     almanac_stage::main(&GRAPH, Implementation::without_model(run))
 }

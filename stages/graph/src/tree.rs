@@ -1,6 +1,6 @@
 //! The rows seen as a tree: positions, lexical nesting and names in comparable form.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{Entity, EntityKind, File, Language};
 
@@ -76,14 +76,14 @@ pub(crate) struct Tree<'a> {
     pub(crate) files: &'a [File],
     pub(crate) entities: &'a [Entity],
     pub(crate) facts: Vec<Facts<'a>>,
-    file_of_path: HashMap<&'a str, usize>,
-    entity_of_id: HashMap<&'a str, usize>,
+    file_of_path: FxHashMap<&'a str, usize>,
+    entity_of_id: FxHashMap<&'a str, usize>,
 }
 
 impl<'a> Tree<'a> {
     /// Reads the rows. Entities whose file has no row are kept out of every relation.
     pub(crate) fn new(files: &'a [File], entities: &'a [Entity]) -> Self {
-        let file_of_path: HashMap<&str, usize> =
+        let file_of_path: FxHashMap<&str, usize> =
             files.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
         let entity_of_id = entities.iter().enumerate().map(|(at, entity)| (entity.id.as_str(), at)).collect();
         let around = lexical_parents(entities);
@@ -142,7 +142,7 @@ impl<'a> Tree<'a> {
 /// Stands for the file of an entity whose file has no row.
 pub(crate) const NO_FILE: usize = usize::MAX;
 
-fn facts_of<'a>(entity: &'a Entity, around: Option<usize>, files: &HashMap<&str, usize>) -> Facts<'a> {
+fn facts_of<'a>(entity: &'a Entity, around: Option<usize>, files: &FxHashMap<&str, usize>) -> Facts<'a> {
     let family = Family::of(entity.language);
     let is_code = family != Family::Text;
     let qualified = if is_code { plain(&entity.qualified_name) } else { String::new() };

@@ -11,6 +11,10 @@ use almanac_parse::{Error, ParseParams, ParseRun, Previous, ReadSettings, TreeIn
 use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
 use almanac_tables::FileStatus;
 
+/// Trees of syntax and tables of names are many small pieces: allocating is a good part of the work.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     almanac_stage::main(&PARSE, Implementation::without_model(run))
 }
