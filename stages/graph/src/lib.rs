@@ -136,7 +136,7 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
         lookup.type_locals();
         if round < rounds {
             let results = lookup.deduced_results();
-            known = Locals::new(tree, sources.locals, results);
+            known = known.again(results);
         }
     }
     let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);

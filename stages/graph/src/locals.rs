@@ -49,6 +49,12 @@ impl<'t> Locals<'t> {
         Self { rows, stands, by_name, types, results }
     }
 
+    /// The same locals, not known yet, where the results of more functions are.
+    pub(crate) fn again(self, results: FxHashMap<usize, Ty>) -> Self {
+        let types = self.rows.iter().map(|_| OnceLock::new()).collect();
+        Self { types, results, ..self }
+    }
+
     /// Whether any function has a deduced result.
     pub(crate) fn has_results(&self) -> bool {
         self.rows.iter().any(|local| local.name == RESULT)

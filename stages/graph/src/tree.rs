@@ -77,6 +77,8 @@ pub(crate) struct Tree<'a> {
     pub(crate) entities: &'a [Entity],
     pub(crate) facts: Vec<Facts<'a>>,
     file_of_path: FxHashMap<&'a str, usize>,
+    /// The entities of each path.
+    of_path: FxHashMap<&'a str, (usize, usize)>,
     entity_of_id: FxHashMap<&'a str, usize>,
 }
 
@@ -92,7 +94,11 @@ impl<'a> Tree<'a> {
             .zip(around)
             .map(|(entity, around)| facts_of(entity, around, &file_of_path))
             .collect();
-        Self { files, entities, facts, file_of_path, entity_of_id }
+        let mut of_path: FxHashMap<&str, (usize, usize)> = FxHashMap::default();
+        for (at, entity) in entities.iter().enumerate() {
+            of_path.entry(&entity.path).or_insert((at, at)).1 = at + 1;
+        }
+        Self { files, entities, facts, file_of_path, of_path, entity_of_id }
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<usize> {
@@ -126,10 +132,10 @@ impl<'a> Tree<'a> {
 
     /// Innermost entity around a byte of a file.
     pub(crate) fn innermost(&self, path: &str, byte: u64) -> Option<usize> {
-        let end =
-            self.entities.partition_point(|entity| (entity.path.as_str(), entity.start_byte) <= (path, byte));
-        let last = end.checked_sub(1).filter(|&at| self.entities[at].path == path)?;
-        self.outward(last).find(|&at| byte < self.entities[at].end_byte)
+        let &(first, end) = self.of_path.get(path)?;
+        let own = &self.entities[first..end];
+        let last = own.partition_point(|entity| entity.start_byte <= byte).checked_sub(1)?;
+        self.outward(first + last).find(|&at| byte < self.entities[at].end_byte)
     }
 
     /// Number of leading folders two files share.

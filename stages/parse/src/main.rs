@@ -62,11 +62,16 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         failed,
         ..Counts::default()
     };
-    output.write(rows.files)?;
-    output.write(rows.texts)?;
-    output.write(rows.entities)?;
-    output.write(rows.references)?;
-    output.write(rows.locals)?;
+    let output = &*output;
+    let (texts, others) = rayon::join(
+        || output.write_beside(rows.texts).and_then(|()| output.write_beside(rows.entities)),
+        || {
+            output.write_beside(rows.references)?;
+            output.write_beside(rows.files)?;
+            output.write_beside(rows.locals)
+        },
+    );
+    texts.and(others)?;
     Ok(Outcome::Complete(counts))
 }
 
