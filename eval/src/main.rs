@@ -8,6 +8,7 @@ mod error;
 mod gold;
 mod graph;
 mod score;
+mod speed;
 mod syntax;
 mod tasks;
 
@@ -50,6 +51,15 @@ enum Verb {
         /// Print what the grammar sees of this file of the first tree, a FOLDER, and nothing else
         #[arg(long, value_name = "PATH")]
         show: Option<String>,
+    },
+    /// Time parse and graph against the bare C++ grammar over the same files
+    Speed {
+        /// Source trees
+        #[arg(required = true)]
+        trees: Vec<String>,
+        /// Runs of each; medians are shown
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
     },
     /// Compare definitions and calls of the graph with what a compiler sees, on code that compiles here
     Graph(graph::GraphArguments),
@@ -98,6 +108,13 @@ fn main() -> ExitCode {
                 let corpora =
                     trees.iter().map(|tree| syntax::measure(tree)).collect::<miette::Result<Vec<_>>>()?;
                 syntax::print(&corpora, worst, lines);
+            }
+            Verb::Speed { trees, runs } => {
+                let costs = trees
+                    .iter()
+                    .map(|tree| speed::measure(tree, runs))
+                    .collect::<miette::Result<Vec<_>>>()?;
+                speed::print(&costs);
             }
             Verb::Graph(arguments) => return graph::measure(&arguments),
             Verb::Tasks(arguments) => return tasks::measure(&arguments),

@@ -63,10 +63,12 @@ pub(crate) struct Corpus {
 /// Bytes in errors of a file, its path, and lines that begin with one.
 type Worst = (u64, String, Vec<(u32, String)>);
 
-/// A file's path and text.
-struct CppFile {
+/// A file of C or C++.
+pub(crate) struct CppFile {
+    /// Path relative to the tree.
     path: String,
-    text: String,
+    /// Text.
+    pub(crate) text: String,
     grammar: Grammar,
 }
 
@@ -101,7 +103,7 @@ pub(crate) fn measure(argument: &str) -> miette::Result<Corpus> {
     Ok(corpus)
 }
 
-fn cpp_files(folder: &Path) -> miette::Result<Vec<CppFile>> {
+pub(crate) fn cpp_files(folder: &Path) -> miette::Result<Vec<CppFile>> {
     let rules = TreeRules { max_file_bytes: 2 << 20, ignore: Vec::new(), include_hidden: true };
     let tree = Tree::scan(folder, &rules, Path::new(""))?;
     let mut files = Vec::new();
@@ -120,7 +122,8 @@ fn cpp_files(folder: &Path) -> miette::Result<Vec<CppFile>> {
     Ok(files)
 }
 
-static CALM: AtomicBool = AtomicBool::new(false);
+/// No signal comes.
+pub(crate) static CALM: AtomicBool = AtomicBool::new(false);
 
 fn parse_plain(text: &str, grammar: Grammar) -> Option<Reading> {
     let tree = parse(grammar, text.as_bytes(), &Watch::start(LIMITS, &CALM)).ok()?;

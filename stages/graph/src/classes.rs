@@ -1,6 +1,8 @@
 //! Classes as one unit each: primary definition, specialisations, members from every file, bases.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
 use almanac_tables::{EntityKind, SourceType};
@@ -27,7 +29,7 @@ pub(crate) struct Class<'a> {
     /// Primary definition first, then specialisations, then forward declarations.
     pub(crate) entities: Vec<usize>,
     /// Members by name, from all files, in table order.
-    pub(crate) members: HashMap<String, Vec<usize>>,
+    pub(crate) members: FxHashMap<String, Vec<usize>>,
     /// Bases found in the tree, in order of mention.
     pub(crate) bases: Vec<BaseLink<'a>>,
     /// The class and its bases, those of bases included, nearest first.
@@ -79,9 +81,9 @@ impl Specialisation<'_> {
 /// All classes of the tree.
 pub(crate) struct Classes<'a> {
     pub(crate) all: Vec<Class<'a>>,
-    by_qualified: HashMap<String, Vec<ClassId>>,
-    by_name: HashMap<String, Vec<ClassId>>,
-    by_lower_case: HashMap<String, Vec<ClassId>>,
+    by_qualified: FxHashMap<String, Vec<ClassId>>,
+    by_name: FxHashMap<String, Vec<ClassId>>,
+    by_lower_case: FxHashMap<String, Vec<ClassId>>,
     /// Class of each record entity.
     of_record: Vec<Option<ClassId>>,
     /// Class that each entity is a member of.
@@ -95,9 +97,9 @@ impl<'a> Classes<'a> {
     pub(crate) fn new(tree: &Tree<'a>, reach: &Reach) -> Self {
         let mut classes = Self {
             all: Vec::new(),
-            by_qualified: HashMap::new(),
-            by_name: HashMap::new(),
-            by_lower_case: HashMap::new(),
+            by_qualified: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+            by_lower_case: FxHashMap::default(),
             of_record: vec![None; tree.entities.len()],
             of_member: vec![None; tree.entities.len()],
             homes: vec![None; tree.entities.len()],
@@ -272,7 +274,7 @@ impl<'a> Classes<'a> {
 
     fn lineage(&self, class: ClassId) -> Vec<ClassId> {
         let mut order = vec![class];
-        let mut seen = HashSet::from([class]);
+        let mut seen = FxHashSet::from_iter([class]);
         let mut next = 0;
         while next < order.len() {
             let bases = &self.get(order[next]).bases;
@@ -441,7 +443,7 @@ impl<'a> Classes<'a> {
         let (primary, has_branches) = (primaries.next(), primaries.next().is_some());
         self.all.push(Class {
             qualified: qualified.to_owned(),
-            members: HashMap::new(),
+            members: FxHashMap::default(),
             bases: Vec::new(),
             lineage: vec![id],
             heirs: Vec::new(),

@@ -12,7 +12,9 @@ mod run;
 mod targets;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 use almanac_tables::{EntityKind, Reference, ReferenceKind};
@@ -80,7 +82,7 @@ struct Value {
     is_known: bool,
 }
 
-type Scope = HashMap<String, Value>;
+type Scope = FxHashMap<String, Value>;
 
 /// A condition around what is followed.
 #[derive(Debug, Clone)]
@@ -130,20 +132,20 @@ struct Follower<'a, 'e> {
     /// Commands of each file outside functions.
     files: BTreeMap<usize, Steps<'a>>,
     /// Commands of each function.
-    bodies: HashMap<usize, Steps<'a>>,
+    bodies: FxHashMap<usize, Steps<'a>>,
     /// Functions and macros by name in lower case.
-    functions: HashMap<String, Vec<usize>>,
+    functions: FxHashMap<String, Vec<usize>>,
     /// Files of CMake by file name.
-    modules: HashMap<&'a str, Vec<usize>>,
+    modules: FxHashMap<&'a str, Vec<usize>>,
     /// Files of each folder.
     folders: BTreeMap<&'a str, Vec<usize>>,
     scopes: Vec<Scope>,
     conditions: Vec<Condition>,
     /// Functions that are being followed.
     active: Vec<usize>,
-    followed: HashSet<usize>,
+    followed: FxHashSet<usize>,
     targets: BTreeMap<String, Vec<Target>>,
-    aliases: HashMap<String, String>,
+    aliases: FxHashMap<String, String>,
     sources: BTreeMap<String, BTreeSet<usize>>,
     tested: BTreeSet<String>,
     links: Vec<Link>,
@@ -160,16 +162,16 @@ impl<'a, 'e> Follower<'a, 'e> {
             tree,
             edges,
             files: BTreeMap::new(),
-            bodies: HashMap::new(),
-            functions: HashMap::new(),
-            modules: HashMap::new(),
+            bodies: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            modules: FxHashMap::default(),
             folders: BTreeMap::new(),
             scopes: Vec::new(),
             conditions: Vec::new(),
             active: Vec::new(),
-            followed: HashSet::new(),
+            followed: FxHashSet::default(),
             targets: BTreeMap::new(),
-            aliases: HashMap::new(),
+            aliases: FxHashMap::default(),
             sources: BTreeMap::new(),
             tested: BTreeSet::new(),
             links: Vec::new(),
@@ -261,7 +263,7 @@ impl<'a, 'e> Follower<'a, 'e> {
             }
             let folder = self.folder_of(file);
             let top = if has_top { String::new() } else { folder.clone() };
-            self.scopes = vec![Scope::new()];
+            self.scopes = vec![Scope::default()];
             self.conditions.clear();
             for name in ["CMAKE_SOURCE_DIR", "PROJECT_SOURCE_DIR"] {
                 self.assign(name, rooted(&top), true);

@@ -3,7 +3,9 @@
 //! A template says of its parameter only what it does with it. A class that has one of the members
 //! that a function calls on an object, but not the others, is not meant.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{Reference, ReferenceKind};
 
@@ -15,11 +17,11 @@ const MOST: usize = 16;
 
 /// Members by function and object.
 #[derive(Debug, Default)]
-pub(crate) struct Demands<'a>(HashMap<(usize, String), BTreeSet<&'a str>>);
+pub(crate) struct Demands<'a>(FxHashMap<(usize, String), BTreeSet<&'a str>>);
 
 impl<'a> Demands<'a> {
     pub(crate) fn new(tree: &Tree<'_>, references: &'a [Reference]) -> Self {
-        let mut demands: HashMap<(usize, String), BTreeSet<&'a str>> = HashMap::new();
+        let mut demands: FxHashMap<(usize, String), BTreeSet<&'a str>> = FxHashMap::default();
         let calls =
             references.iter().filter(|one| one.kind == ReferenceKind::Call && !one.receiver.is_empty());
         for reference in calls.filter(|one| !one.name.starts_with("operator")) {

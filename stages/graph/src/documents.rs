@@ -5,7 +5,9 @@
 
 mod paths;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{
     ArtifactRole, EdgeKind, EntityKind, Reference, ReferenceKind, ReferenceOutcome, Resolution, SourceType,
@@ -38,7 +40,7 @@ pub(crate) fn add_documents(
     let tree = lookup.tree;
     let reader = Reader { lookup, named: named(lookup), paths: Paths::new(tree) };
     // A document may name one thing a thousand times.
-    let mut known: HashMap<(&str, &str, &str), Meant> = HashMap::new();
+    let mut known: FxHashMap<(&str, &str, &str), Meant> = FxHashMap::default();
     for mention in mentions {
         let Some(file) = tree.file(&mention.path) else { continue };
         let row = &tree.files[file];
@@ -85,9 +87,9 @@ impl Meant {
 }
 
 /// Entities by their last name that documents may mean.
-fn named<'a>(lookup: &Lookup<'a>) -> HashMap<&'a str, Vec<usize>> {
+fn named<'a>(lookup: &Lookup<'a>) -> FxHashMap<&'a str, Vec<usize>> {
     let tree = lookup.tree;
-    let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut named: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for at in tree.code_entities() {
         let kind = tree.entities[at].kind;
         let is_left_out = matches!(
@@ -119,7 +121,7 @@ enum Form {
 
 struct Reader<'l, 'a> {
     lookup: &'l Lookup<'a>,
-    named: HashMap<&'a str, Vec<usize>>,
+    named: FxHashMap<&'a str, Vec<usize>>,
     paths: Paths<'a>,
 }
 

@@ -1,7 +1,7 @@
 //! Collecting edges: one per kind, source and target, with the first reference behind it, whatever
 //! the order they are found in.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{Edge, EdgeKind, Resolution, file_node, folder_node, namespace_node};
 
@@ -72,7 +72,7 @@ struct Evidence {
 /// Edges found so far.
 #[derive(Debug, Default)]
 pub(crate) struct EdgeSet {
-    edges: HashMap<(EdgeKind, Node, Node), Evidence>,
+    edges: FxHashMap<(EdgeKind, Node, Node), Evidence>,
 }
 
 impl EdgeSet {
@@ -136,8 +136,10 @@ impl EdgeSet {
                 label,
             })
             .collect();
-        let key = |edge: &Edge| (edge.kind, edge.source.clone(), edge.target.clone());
-        rows.sort_by_cached_key(key);
+        // No two edges have the same kind and ends.
+        rows.sort_unstable_by(|one, other| {
+            (one.kind, &one.source, &one.target).cmp(&(other.kind, &other.source, &other.target))
+        });
         rows
     }
 }

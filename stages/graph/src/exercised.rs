@@ -1,7 +1,9 @@
 //! What tests exercise: the symbols that a test case, or the `main` of a test, uses directly or
 //! through helpers of its own file, and the file or class that a file of tests is named after.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{ArtifactRole, EdgeKind, EntityKind, Resolution};
 
@@ -64,8 +66,8 @@ pub(crate) fn add_tests(
 }
 
 /// What each symbol uses, in a fixed order; what is inside a symbol is used by it.
-fn uses(tree: &Tree<'_>, edges: &EdgeSet) -> HashMap<usize, Vec<Use>> {
-    let mut uses: HashMap<usize, Vec<Use>> = HashMap::new();
+fn uses(tree: &Tree<'_>, edges: &EdgeSet) -> FxHashMap<usize, Vec<Use>> {
+    let mut uses: FxHashMap<usize, Vec<Use>> = FxHashMap::default();
     for kind in [EdgeKind::Calls, EdgeKind::Launches, EdgeKind::Instantiates] {
         for (source, target, how, spot) in edges.of_kind(kind) {
             if let (&Node::Entity(source), &Node::Entity(target)) = (source, target)
@@ -101,8 +103,8 @@ fn tests(tree: &Tree<'_>, tested: &BTreeSet<usize>) -> Vec<usize> {
 fn exercised(
     tree: &Tree<'_>,
     test: usize,
-    uses: &HashMap<usize, Vec<Use>>,
-    around: &HashMap<(usize, &str), Vec<usize>>,
+    uses: &FxHashMap<usize, Vec<Use>>,
+    around: &FxHashMap<(usize, &str), Vec<usize>>,
 ) -> Vec<(u32, Use)> {
     let file = tree.facts[test].file;
     let mut helpers: Vec<(usize, u32)> = vec![(test, 0)];
@@ -139,8 +141,8 @@ fn is_sure(how: How) -> bool {
 }
 
 /// What runs around the tests of each fixture, by its file and name.
-fn around<'a>(tree: &'a Tree<'_>) -> HashMap<(usize, &'a str), Vec<usize>> {
-    let mut around: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
+fn around<'a>(tree: &'a Tree<'_>) -> FxHashMap<(usize, &'a str), Vec<usize>> {
+    let mut around: FxHashMap<(usize, &str), Vec<usize>> = FxHashMap::default();
     for (at, entity) in tree.entities.iter().enumerate() {
         let class = entity.class_name.rsplit("::").next().unwrap_or("");
         let is_around = AROUND.contains(&entity.name.as_str()) || entity.name == class;
@@ -158,11 +160,11 @@ fn add_names(lookup: &Lookup<'_>, interface_of: &[Option<usize>], edges: &mut Ed
     let is_product = |role: ArtifactRole| {
         !matches!(role, ArtifactRole::Test | ArtifactRole::Vendored | ArtifactRole::Generated)
     };
-    let mut files: HashMap<String, BTreeSet<usize>> = HashMap::new();
+    let mut files: FxHashMap<String, BTreeSet<usize>> = FxHashMap::default();
     for at in (0..tree.files.len()).filter(is_native).filter(|&at| is_product(tree.files[at].role)) {
         files.entry(key(stem(&tree.files[at].path))).or_default().insert(interface_of[at].unwrap_or(at));
     }
-    let mut classes: HashMap<String, BTreeSet<usize>> = HashMap::new();
+    let mut classes: FxHashMap<String, BTreeSet<usize>> = FxHashMap::default();
     for at in tree.code_entities().filter(|&at| tree.entities[at].kind.is_record()) {
         let entity = &tree.entities[at];
         if entity.is_definition && is_product(entity.role) && tree.facts[at].family == Family::Native {

@@ -3,7 +3,7 @@
 //! A body belongs to its macro, but what its names mean depends on where the macro is used and on
 //! what it is given: each use resolves the body anew, with the arguments in place of the parameters.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{EntityKind, Reference, ReferenceKind, Resolution};
 
@@ -25,11 +25,11 @@ const SAME_ARGUMENTS: &str = "...";
 /// What the bodies of macros refer to, by the first macro of that name in a file: another one stands
 /// in another branch of a conditional.
 #[derive(Debug, Default)]
-pub(crate) struct MacroBodies<'a>(HashMap<usize, Vec<&'a Reference>>);
+pub(crate) struct MacroBodies<'a>(FxHashMap<usize, Vec<&'a Reference>>);
 
 impl<'a> MacroBodies<'a> {
     pub(crate) fn new(tree: &Tree<'_>, names: &Names, references: &'a [Reference]) -> Self {
-        let mut bodies: HashMap<usize, Vec<&'a Reference>> = HashMap::new();
+        let mut bodies: FxHashMap<usize, Vec<&'a Reference>> = FxHashMap::default();
         for reference in references.iter().filter(|reference| !reference.entity_id.is_empty()) {
             use ReferenceKind::{Call, Construct, Launch};
             let is_call = matches!(reference.kind, Call | Construct | Launch);

@@ -4,7 +4,9 @@
 //! each mention would make resolution quadratic, so a long list is kept by file: what a file sees is
 //! found where its includes and the list's files meet.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{ArtifactRole, SourceType};
 
@@ -34,7 +36,7 @@ struct Long {
     /// Those that any file may mean without seeing them.
     open: Vec<usize>,
     /// Those that only files of their folder may mean without seeing them.
-    by_folder: HashMap<String, Vec<usize>>,
+    by_folder: FxHashMap<String, Vec<usize>>,
 }
 
 /// What is needed to tell what a file can mean.
@@ -72,10 +74,10 @@ impl Group {
             by_file: BTreeMap::new(),
             files: vec![0; sight.tree.files.len().div_ceil(64)],
             open: Vec::new(),
-            by_folder: HashMap::new(),
+            by_folder: FxHashMap::default(),
         };
         // A symbol may be declared very often: its files are looked up once.
-        let mut files_of: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut files_of: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for &at in &self.all {
             let symbol = sight.symbols.of(at);
             let files = files_of.entry(symbol).or_insert_with(|| {

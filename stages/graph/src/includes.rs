@@ -1,6 +1,6 @@
 //! Which file an `#include`, a CMake command or a Python import means.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{EdgeKind, Reference, ReferenceKind, ReferenceOutcome, Resolution};
 
@@ -96,8 +96,8 @@ impl Asked {
 }
 
 /// Every path suffix that starts at a folder border, with the files that have it.
-pub(crate) fn suffix_index<'a>(tree: &Tree<'a>) -> HashMap<&'a str, Vec<usize>> {
-    let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
+pub(crate) fn suffix_index<'a>(tree: &Tree<'a>) -> FxHashMap<&'a str, Vec<usize>> {
+    let mut index: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (at, file) in tree.files.iter().enumerate() {
         let path = file.path.as_str();
         let starts = path.match_indices('/').map(|(slash, _)| slash + 1);
@@ -110,7 +110,7 @@ pub(crate) fn suffix_index<'a>(tree: &Tree<'a>) -> HashMap<&'a str, Vec<usize>> 
 
 fn find(
     tree: &Tree<'_>,
-    suffixes: &HashMap<&str, Vec<usize>>,
+    suffixes: &FxHashMap<&str, Vec<usize>>,
     from: usize,
     asked: &Asked,
 ) -> (Vec<usize>, Resolution) {

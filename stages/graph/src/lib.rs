@@ -49,7 +49,7 @@ mod types;
 mod uses;
 mod values;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use almanac_tables::{Edge, Entity, File, Local, Module, Rank, Reference};
@@ -117,7 +117,7 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
     let scopes = Scopes::new(&tree, &classes, references, sight);
     let code = Code::new(&tree, &names, references);
     let visits = AtomicU64::new(0);
-    let none = Locals::new(&tree, &[], HashMap::new());
+    let none = Locals::new(&tree, &[], FxHashMap::default());
     let bases = {
         let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
         let (names, scopes, locals, code, visits) = (&names, &scopes, &none, &code, &visits);
@@ -127,7 +127,7 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
     relations::add_bases(&tree, &bases, &mut classes, &mut edges);
     classes.settle_lineages();
     classes.settle_selves(&tree);
-    let mut known = Locals::new(&tree, locals, HashMap::new());
+    let mut known = Locals::new(&tree, locals, FxHashMap::default());
     let rounds = if known.has_results() { DEDUCTIONS } else { 0 };
     for round in 0..=rounds {
         let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);
@@ -136,7 +136,7 @@ pub fn build(sources: Sources<'_>, params: &GraphParams) -> GraphRows {
         lookup.type_locals();
         if round < rounds {
             let results = lookup.deduced_results();
-            known = Locals::new(tree, sources.locals, results);
+            known = known.again(results);
         }
     }
     let (tree, reach, classes, symbols) = (&tree, &reach, &classes, &symbols);

@@ -1,6 +1,6 @@
 //! Variables inside functions, and what they are.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 use almanac_tables::Local;
@@ -24,22 +24,22 @@ pub(crate) struct Locals<'t> {
     /// File and innermost entity around each local; `None` if its file has no row.
     stands: Vec<Option<(usize, Option<usize>)>>,
     /// In order of appearance.
-    by_name: HashMap<(usize, &'t str), Vec<usize>>,
+    by_name: FxHashMap<(usize, &'t str), Vec<usize>>,
     /// What each local is.
     types: Vec<OnceLock<Ty>>,
     /// What each function with a deduced result gives back.
-    results: HashMap<usize, Ty>,
+    results: FxHashMap<usize, Ty>,
 }
 
 impl<'t> Locals<'t> {
     /// Sorts locals by file and name; `results` are what functions with a deduced result give back,
     /// as far as that is known already.
-    pub(crate) fn new(tree: &Tree<'_>, rows: &'t [Local], results: HashMap<usize, Ty>) -> Self {
+    pub(crate) fn new(tree: &Tree<'_>, rows: &'t [Local], results: FxHashMap<usize, Ty>) -> Self {
         let stands: Vec<Option<(usize, Option<usize>)>> = rows
             .iter()
             .map(|local| Some((tree.file(&local.path)?, tree.innermost(&local.path, local.start_byte))))
             .collect();
-        let mut by_name: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
+        let mut by_name: FxHashMap<(usize, &str), Vec<usize>> = FxHashMap::default();
         for (at, local) in rows.iter().enumerate() {
             if let Some((file, _)) = stands[at] {
                 by_name.entry((file, local.name.as_str())).or_default().push(at);
@@ -47,6 +47,12 @@ impl<'t> Locals<'t> {
         }
         let types = rows.iter().map(|_| OnceLock::new()).collect();
         Self { rows, stands, by_name, types, results }
+    }
+
+    /// The same locals, not known yet, where the results of more functions are.
+    pub(crate) fn again(self, results: FxHashMap<usize, Ty>) -> Self {
+        let types = self.rows.iter().map(|_| OnceLock::new()).collect();
+        Self { types, results, ..self }
     }
 
     /// Whether any function has a deduced result.
@@ -121,7 +127,7 @@ impl<'a> Lookup<'a> {
     }
 
     /// What functions with a deduced result give back, by what is known of locals.
-    pub(crate) fn deduced_results(&self) -> HashMap<usize, Ty> {
+    pub(crate) fn deduced_results(&self) -> FxHashMap<usize, Ty> {
         let rows = self.locals.rows.iter().enumerate().filter(|(_, local)| local.name == RESULT);
         let known = rows.filter_map(|(at, _)| {
             let (_, function) = self.locals.stands[at]?;

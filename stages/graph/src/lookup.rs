@@ -1,6 +1,6 @@
 //! The finished indexes that references are resolved against.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use almanac_tables::{EntityKind, Reference};
@@ -19,19 +19,19 @@ use crate::tree::Tree;
 use crate::types::Bindings;
 
 /// Entities by name alone, in table order.
-pub(crate) type Named = HashMap<String, Vec<usize>>;
+pub(crate) type Named = FxHashMap<String, Vec<usize>>;
 
 /// Entities by name, wherever they are declared.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// Free functions.
-    pub(crate) free: HashMap<String, Group>,
+    pub(crate) free: FxHashMap<String, Group>,
     /// CMake functions and macros, in lower case.
-    pub(crate) build: HashMap<String, Group>,
+    pub(crate) build: FxHashMap<String, Group>,
     /// Member functions.
-    pub(crate) methods: HashMap<String, Methods>,
+    pub(crate) methods: FxHashMap<String, Methods>,
     /// Macros.
-    pub(crate) macros: HashMap<String, Group>,
+    pub(crate) macros: FxHashMap<String, Group>,
     /// Lambdas bound to a name.
     pub(crate) lambdas: Named,
     /// Aliases.
@@ -42,7 +42,7 @@ impl Names {
     /// Indexes the tree's names.
     pub(crate) fn new(tree: &Tree<'_>, classes: &Classes<'_>, sight: Sight<'_>) -> Self {
         let mut names = Self::default();
-        let mut methods: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut methods: FxHashMap<String, Vec<usize>> = FxHashMap::default();
         for at in tree.code_entities() {
             let facts = &tree.facts[at];
             let name = || facts.name.clone();

@@ -4,7 +4,8 @@
 //! are is bounded before types are looked at.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+
+use rustc_hash::FxHashSet;
 
 use almanac_tables::EntityKind;
 
@@ -76,7 +77,7 @@ impl<'a> Lookup<'a> {
         object: Option<&Ty>,
         explicit: &[Ty],
     ) -> Vec<Callee<'a>> {
-        let mut seen: HashSet<usize> = HashSet::with_capacity(found.len());
+        let mut seen: FxHashSet<usize> = FxHashSet::with_capacity_and_hasher(found.len(), Default::default());
         self.visited(found.len() as u64);
         let mut callees: Vec<Callee<'a>> = found
             .into_iter()
@@ -173,7 +174,7 @@ impl<'a> Lookup<'a> {
             (self.classes.of_member[at], facts.is_const, facts.parameters.len())
         };
         let is_lone = |at: usize| is_defined(at) && self.symbols.with(at).len() == 1;
-        let lone: HashSet<_> =
+        let lone: FxHashSet<_> =
             callees.iter().map(|callee| callee.at).filter(|&at| is_lone(at)).map(shape).collect();
         callees.retain(|callee| is_defined(callee.at) || !lone.contains(&shape(callee.at)));
     }

@@ -7,7 +7,7 @@
 //! function raises what holds it. Scores sum to one over all nodes. Degrees count the edges that
 //! express use: calls, launches, objects made, includes, inheritance and definitions.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{Edge, EdgeKind, Entity, File, Module, ModuleKind, Rank, file_node};
 
@@ -27,7 +27,7 @@ pub(crate) fn rank_nodes(
     names.extend(modules.iter().map(|module| module.id.as_str()));
     names.sort_unstable();
     names.dedup();
-    let at: BTreeMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+    let at: FxHashMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let mut degrees = vec![(0_u32, 0_u32); names.len()];
     for edge in edges.iter().filter(|edge| expresses_use(edge.kind)) {
         if let (Some(&from), Some(&to)) = (at.get(&*edge.source), at.get(&*edge.target)) {
@@ -51,7 +51,7 @@ pub(crate) fn rank_nodes(
 
 /// Weighted links out of each node, in a fixed order.
 fn links(
-    at: &BTreeMap<&str, usize>,
+    at: &FxHashMap<&str, usize>,
     modules: &[Module],
     edges: &[Edge],
     weights: &RankWeights,

@@ -1,6 +1,6 @@
 //! The edges between entities that declarations tell: ownership, inheritance, overriding.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{EdgeKind, EntityKind, Reference, ReferenceKind, ReferenceOutcome, Resolution};
 
@@ -70,7 +70,7 @@ pub(crate) fn find_bases(
     outcomes: &mut Outcomes,
 ) -> Vec<FoundBase> {
     let tree = lookup.tree;
-    let mut lines: HashMap<&str, Vec<u32>> = HashMap::new();
+    let mut lines: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
     for reference in references.iter().filter(|one| one.kind == ReferenceKind::Base) {
         lines.entry(&reference.entity_id).or_default().push(reference.line);
     }

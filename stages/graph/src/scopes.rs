@@ -1,6 +1,6 @@
 //! Namespaces, classes and functions as scopes, and what each declares.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{EntityKind, Reference, ReferenceKind};
 
@@ -38,12 +38,12 @@ pub(crate) struct Entry {
 pub(crate) struct Scopes<'t> {
     parents: Vec<ScopeId>,
     paths: Vec<String>,
-    by_path: HashMap<String, ScopeId>,
-    entries: Vec<HashMap<&'t str, Entry>>,
+    by_path: FxHashMap<String, ScopeId>,
+    entries: Vec<FxHashMap<&'t str, Entry>>,
     /// Inline namespaces in each scope.
-    inline: HashMap<ScopeId, Vec<ScopeId>>,
+    inline: FxHashMap<ScopeId, Vec<ScopeId>>,
     /// `using namespace` in each scope: where it stands, and what it opens; `None` from elsewhere.
-    directives: HashMap<ScopeId, Vec<(usize, Option<ScopeId>)>>,
+    directives: FxHashMap<ScopeId, Vec<(usize, Option<ScopeId>)>>,
     /// Scope each entity stands in.
     of: Vec<ScopeId>,
 }
@@ -59,10 +59,10 @@ impl<'t> Scopes<'t> {
         let mut scopes = Self {
             parents: vec![GLOBAL],
             paths: vec![String::new()],
-            by_path: HashMap::from([(String::new(), GLOBAL)]),
-            entries: vec![HashMap::new()],
-            inline: HashMap::new(),
-            directives: HashMap::new(),
+            by_path: FxHashMap::from_iter([(String::new(), GLOBAL)]),
+            entries: vec![FxHashMap::default()],
+            inline: FxHashMap::default(),
+            directives: FxHashMap::default(),
             of: vec![GLOBAL; tree.entities.len()],
         };
         for at in tree.code_entities() {
@@ -73,7 +73,7 @@ impl<'t> Scopes<'t> {
         }
         scopes.name_namespaces(tree);
         scopes.apply_usings(tree, references);
-        for entry in scopes.entries.iter_mut().flat_map(HashMap::values_mut) {
+        for entry in scopes.entries.iter_mut().flat_map(FxHashMap::values_mut) {
             entry.functions.finish(sight);
         }
         scopes
@@ -88,7 +88,7 @@ impl<'t> Scopes<'t> {
         let scope = ScopeId(self.paths.len() as u32);
         self.paths.push(path.to_owned());
         self.parents.push(parent);
-        self.entries.push(HashMap::new());
+        self.entries.push(FxHashMap::default());
         self.by_path.insert(path.to_owned(), scope);
         scope
     }

@@ -1,6 +1,8 @@
 //! Members by their name alone, where the type of an object is not known.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
 
 use almanac_tables::Resolution;
 
@@ -25,7 +27,7 @@ pub(crate) struct Methods {
 impl Methods {
     pub(crate) fn new(found: &[usize], classes: &Classes<'_>, sight: Sight<'_>) -> Self {
         let mut methods = Self::default();
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         for &at in found {
             let symbol = sight.symbols.of[at];
             if seen.insert(symbol) {
@@ -161,7 +163,7 @@ impl<'a> Lookup<'a> {
     /// A call that may mean a virtual member means that one rather than what overrides it.
     fn without_overriders(&self, found: Vec<usize>) -> Vec<usize> {
         let class = |at: usize| self.classes.of_member[at];
-        let virtuals: HashSet<ClassId> =
+        let virtuals: FxHashSet<ClassId> =
             found.iter().copied().filter(|&at| self.is_virtual(at)).filter_map(class).collect();
         let overrides = |one: usize| {
             class(one).is_some_and(|derived| {

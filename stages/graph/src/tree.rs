@@ -1,6 +1,6 @@
 //! The rows seen as a tree: positions, lexical nesting and names in comparable form.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{Entity, EntityKind, File, Language};
 
@@ -79,14 +79,16 @@ pub(crate) struct Tree<'a> {
     pub(crate) files: &'a [File],
     pub(crate) entities: &'a [Entity],
     pub(crate) facts: Vec<Facts<'a>>,
-    file_of_path: HashMap<&'a str, usize>,
-    entity_of_id: HashMap<&'a str, usize>,
+    file_of_path: FxHashMap<&'a str, usize>,
+    /// The entities of each path.
+    of_path: FxHashMap<&'a str, (usize, usize)>,
+    entity_of_id: FxHashMap<&'a str, usize>,
 }
 
 impl<'a> Tree<'a> {
     /// Reads the rows. Entities whose file has no row are kept out of every relation.
     pub(crate) fn new(files: &'a [File], entities: &'a [Entity]) -> Self {
-        let file_of_path: HashMap<&str, usize> =
+        let file_of_path: FxHashMap<&str, usize> =
             files.iter().enumerate().map(|(at, file)| (file.path.as_str(), at)).collect();
         let entity_of_id = entities.iter().enumerate().map(|(at, entity)| (entity.id.as_str(), at)).collect();
         let around = lexical_parents(entities);
@@ -95,7 +97,11 @@ impl<'a> Tree<'a> {
             .zip(around)
             .map(|(entity, around)| facts_of(entity, around, &file_of_path))
             .collect();
-        Self { files, entities, facts, file_of_path, entity_of_id }
+        let mut of_path: FxHashMap<&str, (usize, usize)> = FxHashMap::default();
+        for (at, entity) in entities.iter().enumerate() {
+            of_path.entry(&entity.path).or_insert((at, at)).1 = at + 1;
+        }
+        Self { files, entities, facts, file_of_path, of_path, entity_of_id }
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<usize> {
@@ -129,10 +135,10 @@ impl<'a> Tree<'a> {
 
     /// Innermost entity around a byte of a file.
     pub(crate) fn innermost(&self, path: &str, byte: u64) -> Option<usize> {
-        let end =
-            self.entities.partition_point(|entity| (entity.path.as_str(), entity.start_byte) <= (path, byte));
-        let last = end.checked_sub(1).filter(|&at| self.entities[at].path == path)?;
-        self.outward(last).find(|&at| byte < self.entities[at].end_byte)
+        let &(first, end) = self.of_path.get(path)?;
+        let own = &self.entities[first..end];
+        let last = own.partition_point(|entity| entity.start_byte <= byte).checked_sub(1)?;
+        self.outward(first + last).find(|&at| byte < self.entities[at].end_byte)
     }
 
     /// Number of leading folders two files share.
@@ -145,7 +151,7 @@ impl<'a> Tree<'a> {
 /// Stands for the file of an entity whose file has no row.
 pub(crate) const NO_FILE: usize = usize::MAX;
 
-fn facts_of<'a>(entity: &'a Entity, around: Option<usize>, files: &HashMap<&str, usize>) -> Facts<'a> {
+fn facts_of<'a>(entity: &'a Entity, around: Option<usize>, files: &FxHashMap<&str, usize>) -> Facts<'a> {
     let family = Family::of(entity.language);
     let is_code = family != Family::Text;
     let qualified = if is_code { plain(&entity.qualified_name) } else { String::new() };

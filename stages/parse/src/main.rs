@@ -11,6 +11,10 @@ use almanac_parse::{Error, ParseParams, ParseRun, Previous, ReadSettings, TreeIn
 use almanac_stage::{Context, Counts, Implementation, Outcome, Output};
 use almanac_tables::FileStatus;
 
+/// Trees of syntax and tables of names are many small pieces: allocating is a good part of the work.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     almanac_stage::main(&PARSE, Implementation::without_model(run))
 }
@@ -58,11 +62,16 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         failed,
         ..Counts::default()
     };
-    output.write(rows.files)?;
-    output.write(rows.texts)?;
-    output.write(rows.entities)?;
-    output.write(rows.references)?;
-    output.write(rows.locals)?;
+    let output = &*output;
+    let (texts, others) = rayon::join(
+        || output.write_beside(rows.texts).and_then(|()| output.write_beside(rows.entities)),
+        || {
+            output.write_beside(rows.references)?;
+            output.write_beside(rows.files)?;
+            output.write_beside(rows.locals)
+        },
+    );
+    texts.and(others)?;
     Ok(Outcome::Complete(counts))
 }
 

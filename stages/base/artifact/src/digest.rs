@@ -105,9 +105,28 @@ impl Write for FileHasher {
 
 /// Writes values in the specified encoding.
 #[derive(Default)]
-pub struct Encoder(blake3::Hasher);
+pub struct Encoder {
+    hasher: blake3::Hasher,
+    /// What is not hashed yet: BLAKE3 takes many small pieces several times as long as a large one.
+    pending: Vec<u8>,
+}
+
+/// Bytes that are hashed at once.
+const PIECE: usize = 64 * 1024;
 
 impl Encoder {
+    fn put(&mut self, bytes: &[u8]) {
+        if self.pending.len() + bytes.len() > PIECE {
+            self.hasher.update(&self.pending);
+            self.pending.clear();
+        }
+        if bytes.len() > PIECE {
+            self.hasher.update(bytes);
+        } else {
+            self.pending.extend_from_slice(bytes);
+        }
+    }
+
     /// A length or count.
     pub fn length(&mut self, length: usize) -> &mut Self {
         self.u64(length as u64)
@@ -121,25 +140,25 @@ impl Encoder {
     /// Length-prefixed bytes.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.length(bytes.len());
-        self.0.update(bytes);
+        self.put(bytes);
         self
     }
 
     /// Four bytes, little-endian.
     pub fn u32(&mut self, value: u32) -> &mut Self {
-        self.0.update(&value.to_le_bytes());
+        self.put(&value.to_le_bytes());
         self
     }
 
     /// Eight bytes, little-endian.
     pub fn u64(&mut self, value: u64) -> &mut Self {
-        self.0.update(&value.to_le_bytes());
+        self.put(&value.to_le_bytes());
         self
     }
 
     /// One byte.
     pub fn bool(&mut self, value: bool) -> &mut Self {
-        self.0.update(&[u8::from(value)]);
+        self.put(&[u8::from(value)]);
         self
     }
 
@@ -157,7 +176,7 @@ impl Encoder {
 
     /// 32 bytes.
     pub fn digest(&mut self, digest: &Digest) -> &mut Self {
-        self.0.update(&digest.0);
+        self.put(&digest.0);
         self
     }
 
@@ -171,7 +190,8 @@ impl Encoder {
     }
 
     /// The digest of everything encoded.
-    pub fn finish(self) -> Digest {
-        Digest(*self.0.finalize().as_bytes())
+    pub fn finish(mut self) -> Digest {
+        self.hasher.update(&self.pending);
+        Digest(*self.hasher.finalize().as_bytes())
     }
 }

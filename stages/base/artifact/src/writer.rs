@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ pub struct ArtifactWriter {
     store: Store,
     staging: PathBuf,
     artifact: String,
-    tables: BTreeMap<String, TableEntry>,
+    tables: Mutex<BTreeMap<String, TableEntry>>,
     files: Vec<FileEntry>,
 }
 
@@ -28,7 +29,7 @@ impl ArtifactWriter {
             store: store.clone(),
             staging: store.staging_folder(artifact)?,
             artifact: artifact.to_owned(),
-            tables: BTreeMap::new(),
+            tables: Mutex::default(),
             files: Vec::new(),
         })
     }
@@ -39,7 +40,12 @@ impl ArtifactWriter {
     }
 
     /// Writes a table: rows are sorted by the declared key, which must tell them apart.
-    pub fn write<T: Table>(&mut self, mut rows: Vec<T>) -> Result<()> {
+    pub fn write<T: Table>(&mut self, rows: Vec<T>) -> Result<()> {
+        self.write_beside(rows)
+    }
+
+    /// The same, while other threads write other tables.
+    pub fn write_beside<T: Table>(&self, mut rows: Vec<T>) -> Result<()> {
         rows.sort_by(T::compare);
         for (index, pair) in rows.windows(2).enumerate() {
             if pair[0].compare(&pair[1]).is_eq() {
@@ -59,12 +65,14 @@ impl ArtifactWriter {
             parts.push(write_part(&path, slice)?);
         }
         let entry = TableEntry { version: T::VERSION, rows: rows.len() as u64, content, parts };
-        self.tables.insert(T::NAME.to_owned(), entry);
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.insert(T::NAME.to_owned(), entry);
         Ok(())
     }
 
     /// Lists every file under `staging` that is not part of a table.
     pub fn add_files(&mut self) -> Result<()> {
+        let tables = self.tables.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut pending = vec![self.staging.clone()];
         let mut files = Vec::new();
         while let Some(folder) = pending.pop() {
@@ -81,7 +89,7 @@ impl ArtifactWriter {
         for path in files {
             let relative = path.strip_prefix(&self.staging).unwrap_or(&path);
             let name = relative.to_string_lossy().replace('\\', "/");
-            let is_part = self.tables.values().flat_map(|table| &table.parts).any(|part| part.file == name);
+            let is_part = tables.values().flat_map(|table| &table.parts).any(|part| part.file == name);
             if is_part {
                 continue;
             }
@@ -108,7 +116,8 @@ impl ArtifactWriter {
         provenance: &impl Serialize,
     ) -> Result<Artifact> {
         let plan = parts.key();
-        let key = if by_content { self.content_key(&plan) } else { plan };
+        let tables = std::mem::take(self.tables.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let key = if by_content { content_key(&plan, &tables) } else { plan };
         let manifest = Manifest {
             format: STORE_FORMAT,
             artifact: self.artifact.clone(),
@@ -116,7 +125,7 @@ impl ArtifactWriter {
             plan,
             parts,
             read,
-            tables: std::mem::take(&mut self.tables),
+            tables,
             files: std::mem::take(&mut self.files),
         };
         self.write_json("provenance.json", provenance)?;
@@ -126,15 +135,6 @@ impl ArtifactWriter {
         self.store.artifact(&self.artifact, &key)?.ok_or_else(|| Error::NoTable {
             artifact: self.artifact.clone(),
             name: "manifest.json".to_owned(),
-        })
-    }
-
-    fn content_key(&self, plan: &Digest) -> Digest {
-        Digest::of(|encoder| {
-            encoder.digest(plan).length(self.tables.len());
-            for (name, table) in &self.tables {
-                encoder.text(name).digest(&table.content);
-            }
         })
     }
 
@@ -206,4 +206,13 @@ impl Drop for ArtifactWriter {
         // Nothing to tell anybody: after a commit the folder is gone, before one it is scratch.
         let _ = fs_err::remove_dir_all(&self.staging);
     }
+}
+
+fn content_key(plan: &Digest, tables: &BTreeMap<String, TableEntry>) -> Digest {
+    Digest::of(|encoder| {
+        encoder.digest(plan).length(tables.len());
+        for (name, table) in tables {
+            encoder.text(name).digest(&table.content);
+        }
+    })
 }

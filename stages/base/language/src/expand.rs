@@ -1,6 +1,6 @@
 //! Expansion of macros inside a text: arguments first, then pasting, then what the result still names.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::defines::{Define, split_arguments};
 use crate::lexer::{Lexer, Token, TokenKind};
@@ -13,7 +13,7 @@ const PASTING_DEPTH: usize = 3;
 const LONGEST: usize = 32 * 1024;
 
 /// Definitions by name.
-pub(crate) type Defines = HashMap<String, Vec<Define>>;
+pub(crate) type Defines = FxHashMap<String, Vec<Define>>;
 
 /// Expands texts.
 pub(crate) struct Expander<'a> {

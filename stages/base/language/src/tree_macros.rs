@@ -1,7 +1,9 @@
 //! What the macros of a whole tree mean to a parser: the known ones (`config/macros.toml`) and those
 //! whose own definitions tell.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use crate::defines::Define;
 use crate::expand::Defines;
@@ -21,14 +23,14 @@ const SCOPE_DEPTH: usize = 3;
 /// The macros of a tree.
 #[derive(Debug, Clone, Default)]
 pub struct TreeMacros {
-    actions: HashMap<String, MacroAction>,
+    actions: FxHashMap<String, MacroAction>,
     pub(crate) defines: Defines,
 }
 
 impl TreeMacros {
     /// Macros given by their definitions, in an order that the caller fixes.
     pub fn new(definitions: impl IntoIterator<Item = Define>) -> Self {
-        let mut defines: Defines = HashMap::new();
+        let mut defines: Defines = Defines::default();
         for define in definitions.into_iter().filter(|define| !define.is_guard) {
             let named = defines.entry(define.name.clone()).or_default();
             let is_new =
@@ -39,7 +41,7 @@ impl TreeMacros {
         }
         let table = MacroTable::builtin();
         let inference = Inference { table, defines: &defines };
-        let mut actions: HashMap<String, MacroAction> =
+        let mut actions: FxHashMap<String, MacroAction> =
             table.actions().map(|(name, action)| (name.to_owned(), action.clone())).collect();
         for name in defines.keys() {
             if !actions.contains_key(name)

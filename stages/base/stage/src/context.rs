@@ -166,6 +166,11 @@ impl Output {
         Ok(self.writer.write(rows)?)
     }
 
+    /// The same, while other threads write other tables.
+    pub fn write_beside<T: Table>(&self, rows: Vec<T>) -> miette::Result<()> {
+        Ok(self.writer.write_beside(rows)?)
+    }
+
     /// Folder for files that are not tables.
     pub fn folder(&self) -> &Path {
         self.writer.staging()

@@ -1,7 +1,9 @@
 //! Functions that make nothing and set nothing outside, such as those that print: a call of one need
 //! not be followed, and in a large build most calls are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::{Follower, Step};
 
@@ -44,7 +46,7 @@ enum Effect {
 impl Follower<'_, '_> {
     /// Leaves out the functions that have no effect, directly or through what they call.
     pub(super) fn drop_idle_functions(&mut self) {
-        let mut callers: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut callers: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
         let mut effects: BTreeMap<usize, Effect> = BTreeMap::new();
         let mut open: Vec<usize> = Vec::new();
         for (&function, steps) in &self.bodies {

@@ -1,6 +1,6 @@
 //! Variables and lists: `set`, `list`, `file(GLOB)` and what is taken from paths and arguments.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::words::{Word, fits, is_open, items};
 use super::{Follower, LONGEST_VALUE, Place, Step, Value, rooted};
@@ -67,7 +67,7 @@ impl Follower<'_, '_> {
         // A value that grew holds what was there.
         match before.filter(|before| !before.is_empty() && !value.contains(before.as_str())) {
             Some(before) if before.len() + value.len() < LONGEST_VALUE => {
-                let known: HashSet<&str> = items(&before).collect();
+                let known: FxHashSet<&str> = items(&before).collect();
                 let new: Vec<&str> = items(&value).filter(|item| !known.contains(item)).collect();
                 let text = if new.is_empty() { before } else { format!("{before};{}", new.join(";")) };
                 self.spend(text.len() as u64 / 256);

@@ -199,7 +199,7 @@ impl<'a> Follower<'a, '_> {
         if place.depth >= DEPTH || self.followed.contains(&file) {
             return;
         }
-        self.scopes.push(Scope::new());
+        self.scopes.push(Scope::default());
         let inner = Place {
             file,
             folder: Some(folder),
@@ -332,7 +332,7 @@ impl<'a> Follower<'a, '_> {
     fn bound(&self, function: usize, given: &[String]) -> Scope {
         let known = |text: String| Value { text, is_known: true };
         let names: Vec<&str> = self.tree.entities[function].parameters.split_whitespace().collect();
-        let mut scope = Scope::new();
+        let mut scope = Scope::default();
         for (nth, name) in names.iter().enumerate() {
             scope.insert((*name).to_owned(), known(given.get(nth).cloned().unwrap_or_default()));
         }

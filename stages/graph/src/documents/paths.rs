@@ -1,6 +1,8 @@
 //! Paths in documents.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use almanac_tables::{ReferenceOutcome, Resolution};
 
@@ -13,7 +15,7 @@ use crate::tree::Tree;
 pub(super) struct Paths<'a> {
     tree: &'a Tree<'a>,
     folders: BTreeSet<&'a str>,
-    suffixes: HashMap<&'a str, Vec<usize>>,
+    suffixes: FxHashMap<&'a str, Vec<usize>>,
 }
 
 impl<'a> Paths<'a> {
