@@ -41,7 +41,7 @@ pub(crate) fn measure(folder: &str, runs: usize) -> miette::Result<Costs> {
     let mut taken: Vec<[Seconds; 3]> = Vec::new();
     for _ in 0..runs.max(1) {
         let bare = timed(false, || {
-            files.iter().for_each(|file| read_bare(file));
+            files.iter().for_each(read_bare);
             Ok(())
         })?;
         let stage = |name: &str, arguments: &[&Path]| {
