@@ -6,6 +6,7 @@ mod cluster;
 #[path = "slurm/tiny_models.rs"]
 mod tiny_models;
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -84,6 +85,19 @@ fn running_task(cluster: &Cluster, bench: &Bench, records: usize) -> String {
         files() >= records && !task.is_empty()
     });
     task
+}
+
+/// How many tasks of a stage have begun: their node has opened their logs.
+fn begun_tasks(bench: &Bench, stage: &str) -> u64 {
+    let within = |folder: &Path| {
+        let entries = fs_err::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let runs = within(&bench.store().join("runs"));
+    let logs = runs.iter().flat_map(|run| within(&run.join("logs")));
+    let prefix = format!("{stage}-");
+    logs.filter(|log| log.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix))).count()
+        as u64
 }
 
 #[test]
@@ -192,8 +206,10 @@ fn cancelled_tasks_and_another_array_size_lose_nothing() {
 fn a_node_daemon_that_crashes_costs_nothing() {
     let cluster = cluster();
     let bench = before_explain(&cluster);
-    cluster.submit_with("slow", &bench, SITE, 6, &["--until", "explain"]).exits(0);
-    running_task(&cluster, &bench, 1);
+    let submitted = cluster.submit_with("slow", &bench, SITE, 6, &["--until", "explain"]).exits(0).json();
+    // A script whose daemon dies before it began is missed by Slurm only half an hour later.
+    let tasks = job(&submitted, "explain")["tasks"].as_u64().unwrap();
+    cluster.wait_for("every task to begin", || begun_tasks(&bench, "explain") >= tasks);
     cluster.kill_node_daemon("n1");
     std::thread::sleep(Duration::from_secs(1));
     cluster.start_node_daemon("n1");

@@ -38,7 +38,7 @@ await() {
 process_of() {
     local process
     process=$(cat "$1" 2>/dev/null) && [ -n "$process" ] || return 1
-    tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qxF "ALMANAC_TEST_CLUSTER=$folder" || return 1
+    tr '\0' '\n' 2>/dev/null <"/proc/$process/environ" | grep -qxF "ALMANAC_TEST_CLUSTER=$folder" || return 1
     printf '%s' "$process"
 }
 
