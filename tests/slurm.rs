@@ -6,7 +6,7 @@ mod cluster;
 #[path = "slurm/tiny_models.rs"]
 mod tiny_models;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -38,18 +38,6 @@ records_per_minute = 2.0
 /// Tasks of a job in a state.
 fn count(run: &Value, name: &str, state: &str) -> u64 {
     job(run, name)["tasks"][state].as_u64().unwrap_or(0)
-}
-
-/// Records made by all runs of a stage together, failed ones too, as its run records count them.
-fn made(bench: &Bench, stage: &str) -> u64 {
-    let folder = bench.store().join("runs");
-    let infix = format!("-{stage}-");
-    let records = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    records
-        .filter(|path| path.is_file() && path.to_string_lossy().contains(&infix))
-        .map(|path| serde_json::from_slice::<Value>(&fs_err::read(path).unwrap()).unwrap())
-        .flat_map(|record| ["generated", "failed_now"].map(|count| record["counts"][count].as_u64().unwrap()))
-        .sum()
 }
 
 /// A bench that is built up to the graph, so that explain is next.
@@ -87,8 +75,8 @@ fn running_task(cluster: &Cluster, bench: &Bench, records: usize) -> String {
     task
 }
 
-/// How many tasks of a stage have begun: their node has opened their logs.
-fn begun_tasks(bench: &Bench, stage: &str) -> u64 {
+/// Logs of a stage's jobs, its commit's too; a task's is there once its node has begun with it.
+fn logs(bench: &Bench, stage: &str) -> Vec<PathBuf> {
     let within = |folder: &Path| {
         let entries = fs_err::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
@@ -96,8 +84,13 @@ fn begun_tasks(bench: &Bench, stage: &str) -> u64 {
     let runs = within(&bench.store().join("runs"));
     let logs = runs.iter().flat_map(|run| within(&run.join("logs")));
     let prefix = format!("{stage}-");
-    logs.filter(|log| log.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix))).count()
-        as u64
+    logs.filter(|log| log.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix)))
+        .collect()
+}
+
+/// How many tasks of a stage have begun.
+fn begun_tasks(bench: &Bench, stage: &str) -> u64 {
+    logs(bench, stage).len() as u64
 }
 
 #[test]
@@ -111,12 +104,27 @@ fn a_chain_of_jobs_gives_what_build_gives_byte_for_byte() {
     assert_eq!(run["is_done"], true, "{run:#}");
     assert_eq!(count(&run, "explain", "done"), 2, "three records, two a task");
     assert_eq!(bench.artifact_bytes(), built.artifact_bytes());
-    assert_eq!(made(&bench, "explain"), u64::from(RECORDS));
-    assert_eq!(made(&bench, "entities"), made(&built, "entities"));
+    assert_eq!(bench.made("explain"), u64::from(RECORDS));
+    assert_eq!(bench.made("entities"), built.made("entities"));
 
     let again = cluster.submit(&bench, SITE, RECORDS, &[]).exits(0).json();
     assert_eq!(again["submitted"], false, "{again:#}");
     assert_eq!(again["jobs"], serde_json::json!([]));
+}
+
+#[test]
+fn a_workstation_does_the_same_in_several_processes() {
+    let cluster = cluster();
+    let one = built_bench(&cluster);
+    let bench = Bench::with_picolib();
+    cluster.build(&bench, RECORDS, &["--jobs", "2"]).exits(0);
+    assert_eq!(bench.artifact_bytes(), one.artifact_bytes());
+    for stage in ["explain", "entities", "embed"] {
+        assert_eq!(bench.made(stage), one.made(stage), "{stage}: each record once");
+    }
+    assert_eq!(bench.runs("explain"), 3, "two tasks and a commit");
+    let again = cluster.build(&bench, RECORDS, &["--jobs", "2"]).exits(0).json();
+    assert_eq!(again["ran"], serde_json::json!([]));
 }
 
 #[test]
@@ -139,7 +147,7 @@ fn every_level_in_several_tasks_gives_what_build_gives() {
     assert_eq!(run["is_done"], true, "{run:#}");
     assert_eq!(bench.artifact_bytes(), built.artifact_bytes());
     for stage in ["explain", "entities", "embed"] {
-        assert_eq!(made(&bench, stage), made(&built, stage), "{stage}: no record twice");
+        assert_eq!(bench.made(stage), built.made(stage), "{stage}: no record twice");
     }
 }
 
@@ -176,7 +184,7 @@ fn a_task_whose_walltime_ends_is_started_again_alone() {
     let run = cluster.wait(&bench);
     assert_eq!(run["is_done"], true, "{run:#}");
     assert_eq!(job(&run, "explain")["restarts"], 1);
-    assert_eq!(made(&bench, "explain"), 12, "no record twice");
+    assert_eq!(bench.made("explain"), 12, "no record twice");
 }
 
 #[test]
@@ -190,7 +198,7 @@ fn cancelled_tasks_and_another_array_size_lose_nothing() {
     let run = cluster.wait(&bench);
     assert_eq!(run["is_done"], false);
     assert!(run["next"].as_str().unwrap().starts_with("almanac submit --source"), "{run:#}");
-    let before = made(&bench, "explain");
+    let before = bench.made("explain");
     assert!((1..6).contains(&before), "{before} made before the cancellation");
 
     let slower = SITE.replace("records_per_minute = 2.0", "records_per_minute = 100.0");
@@ -199,7 +207,7 @@ fn cancelled_tasks_and_another_array_size_lose_nothing() {
     assert!(counted < 6, "{counted}: the stage counts what is left");
     let run = cluster.wait(&bench);
     assert_eq!(run["is_done"], true, "{run:#}");
-    assert_eq!(made(&bench, "explain"), 6, "no record twice");
+    assert_eq!(bench.made("explain"), 6, "no record twice");
 }
 
 #[test]
@@ -215,7 +223,44 @@ fn a_node_daemon_that_crashes_costs_nothing() {
     cluster.start_node_daemon("n1");
     let run = cluster.wait(&bench);
     assert_eq!(run["is_done"], true, "{run:#}");
-    assert_eq!(made(&bench, "explain"), 6);
+    assert_eq!(bench.made("explain"), 6);
+}
+
+#[test]
+fn tasks_that_are_preempted_are_started_again_and_make_no_record_twice() {
+    let cluster = cluster();
+    let bench = before_explain(&cluster);
+    let submitted = cluster.submit_with("slow", &bench, SITE, 6, &["--until", "explain"]).exits(0).json();
+    let tasks = job(&submitted, "explain")["tasks"].as_u64().unwrap();
+    cluster.wait_for("every task to begin", || begun_tasks(&bench, "explain") >= tasks);
+    // A job of a partition that goes first takes both nodes.
+    let urgent = ["--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=sleep 2"];
+    assert!(cluster.slurm("sbatch", &urgent).starts_with("Submitted"));
+    let run = cluster.wait(&bench);
+    assert_eq!(run["is_done"], true, "{run:#}");
+    let restarts = job(&run, "explain")["restarts"].as_u64().unwrap();
+    assert!(restarts > 0, "nothing was preempted: {run:#}");
+    assert_eq!(bench.made("explain"), 6, "no record twice");
+}
+
+#[test]
+fn a_task_gets_the_gpu_that_its_site_asks_for() {
+    let cluster = cluster();
+    let bench = before_explain(&cluster);
+    let site = SITE.replace("gpus = 0\nrequest = []", "gpus = 1\nrequest = ['--gres=gpu:a100:1']")
+        + "[environment]\nsetup = ['echo GPU $CUDA_VISIBLE_DEVICES']\n";
+    let submitted = cluster.submit(&bench, &site, 6, &["--until", "explain"]).exits(0).json();
+    let tasks = job(&submitted, "explain")["tasks"].as_u64().unwrap();
+    let run = cluster.wait(&bench);
+    assert_eq!(run["is_done"], true, "{run:#}");
+    let said: Vec<String> =
+        logs(&bench, "explain").iter().map(|log| fs_err::read_to_string(log).unwrap()).collect();
+    // Each node has one, number 0 there. The commit gets none, and may use a variable that is not set.
+    assert_eq!(said.iter().filter(|text| text.contains("GPU 0\n")).count() as u64, tasks, "{said:?}");
+    assert!(run["gpu_hours"].as_f64().unwrap() > 0.0, "{run:#}");
+
+    let absent = site.replace("a100", "h100");
+    refused(&cluster, cluster.submit(&bench, &absent, 12, &["--until", "explain"]), 69, "%P %c %m %G");
 }
 
 #[test]
@@ -265,7 +310,7 @@ fn more_tasks_than_an_array_may_have_are_several_arrays() {
     assert_eq!((tasks("explain-1"), tasks("explain-2")), (3, 2));
     let run = cluster.wait(&bench);
     assert_eq!(run["is_done"], true, "{run:#}");
-    assert_eq!(made(&bench, "explain"), 5);
+    assert_eq!(bench.made("explain"), 5);
 }
 
 #[test]
@@ -392,13 +437,13 @@ fn a_dry_run_prints_everything_and_writes_nothing() {
 fn a_clean_run_makes_artifacts_anew_and_records_only_when_they_are_forgotten() {
     let cluster = cluster();
     let bench = built_bench(&cluster);
-    let before = (made(&bench, "explain"), bench.artifact_bytes());
+    let before = (bench.made("explain"), bench.artifact_bytes());
     cluster.submit(&bench, SITE, RECORDS, &["--clean", "--until", "explain"]).exits(0);
     assert_eq!(cluster.wait(&bench)["is_done"], true);
-    assert_eq!(made(&bench, "explain"), before.0, "the ledger is kept");
+    assert_eq!(bench.made("explain"), before.0, "the ledger is kept");
     cluster.submit(&bench, SITE, RECORDS, &["--clean", "--forget-records", "--until", "explain"]).exits(0);
     assert_eq!(cluster.wait(&bench)["is_done"], true);
-    assert_eq!(made(&bench, "explain"), before.0 + u64::from(RECORDS));
+    assert_eq!(bench.made("explain"), before.0 + u64::from(RECORDS));
     assert_eq!(bench.artifact_bytes(), before.1);
 }
 
@@ -431,7 +476,7 @@ fn a_person_can_submit_each_stage_by_hand() {
     by_hand("parse", &[&source]);
     by_hand("graph", &[]);
     by_hand("explain", &["--array=1-2"]);
-    assert_eq!(made(&bench, "explain"), 2);
+    assert_eq!(bench.made("explain"), 2);
     assert_eq!(
         bench
             .rows::<almanac_tables::Explanation>("explanations")

@@ -74,15 +74,29 @@ ReturnToService=2
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1,bf_continue
 PriorityType=priority/basic
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+GresTypes=gpu
 KillWait=5
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 EnforcePartLimits=ALL
-NodeName=$names NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$ports CPUs=$cpus Boards=1 SocketsPerBoard=1 CoresPerSocket=$cpus ThreadsPerCore=1 RealMemory=$memory State=UNKNOWN
-PartitionName=all Nodes=$names Default=YES MaxTime=INFINITE State=UP
+NodeName=$names NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$ports CPUs=$cpus Boards=1 SocketsPerBoard=1 CoresPerSocket=$cpus ThreadsPerCore=1 RealMemory=$memory Gres=gpu:a100:1 State=UNKNOWN
+PartitionName=all Nodes=$names Default=YES MaxTime=INFINITE State=UP PriorityTier=1
+PartitionName=urgent Nodes=$names MaxTime=INFINITE State=UP PriorityTier=2
 PartitionName=closed Nodes=$names MaxTime=INFINITE State=UP AllowGroups=nobody-is-in-this-group
 END
     printf '%s\n' "${CLUSTER_EXTRA:-}"
+}
+
+# A GPU for each node in name. Slurm gives a job CUDA_VISIBLE_DEVICES for character devices only.
+gpus() {
+    local node device
+    for ((node = 1; node <= nodes; node++)); do
+        device=$folder/gpu-n$node
+        mknod -m 666 "$device" c 1 3 2>/dev/null || device=/dev/null
+        printf 'NodeName=n%d Name=gpu Type=a100 File=%s Flags=nvidia_gpu_env\n' "$node" "$device"
+    done
 }
 
 start_node() { process_of "$folder/slurmd-$1.pid" >/dev/null || daemon slurmd -f "$SLURM_CONF" -N "$1"; }
@@ -101,6 +115,7 @@ up() {
     chmod 755 "$folder"
     chmod 700 "$folder/munge"
     settings >"$folder/slurm.conf"
+    gpus >"$folder/gres.conf"
     # slurmd wants a cgroup plugin even where it tracks processes without; this one needs no cgroups.
     printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n' >"$folder/cgroup.conf"
     (umask 077 && head -c 1024 /dev/urandom >"$folder/munge/key")

@@ -195,6 +195,23 @@ impl Bench {
         serde_json::from_slice(&fs_err::read(newest).expect("a record")).expect("a JSON record")
     }
 
+    /// Records made by all runs of a stage together, failed ones too, as its run records count them.
+    pub fn made(&self, stage: &str) -> u64 {
+        let infix = format!("-{stage}-");
+        let entries = fs_err::read_dir(self.store().join("runs")).expect("run records");
+        entries
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|path| path.is_file() && path.to_string_lossy().contains(&infix))
+            .map(|path| {
+                let text = fs_err::read(path).expect("a readable run record");
+                serde_json::from_slice::<Value>(&text).expect("a run record")
+            })
+            .flat_map(|record| {
+                ["generated", "failed_now"].map(|count| record["counts"][count].as_u64().expect("a count"))
+            })
+            .sum()
+    }
+
     /// Number of run records of a stage.
     pub fn runs(&self, stage: &str) -> usize {
         let Ok(entries) = fs_err::read_dir(self.store().join("runs")) else { return 0 };

@@ -1,6 +1,9 @@
 //! `almanac build`: plan, run what is stale, skip what is fresh.
 
+mod jobs;
+
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -16,7 +19,6 @@ use serde::Serialize;
 
 use super::plan::why;
 use super::submit::checks::absent_model;
-use crate::children::run_stage;
 use crate::error::Error;
 use crate::project::Project;
 
@@ -35,6 +37,10 @@ pub(crate) struct BuildArguments {
     /// Stop after this stage
     #[arg(long, value_name = "STAGE")]
     until: Option<String>,
+    /// Processes side by side for explain, entities and embed, which share this machine's threads,
+    /// memory and GPUs; each loads the models it needs
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    jobs: NonZeroUsize,
     #[command(flatten)]
     limits: TextLimits,
 }
@@ -137,7 +143,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &BuildArguments) -> miett
         } else {
             announce(planned);
             let child = child_arguments(global, arguments, &project, &assignments, stage.name);
-            report.exit = run_stage(stage, &child, interrupted)?;
+            report.exit = jobs::run(stage, &child, arguments.jobs, interrupted)?;
             if report.exit != 0 {
                 break;
             }

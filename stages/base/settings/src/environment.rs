@@ -24,6 +24,7 @@ pub(crate) const KNOWN: [&str; 4] = [STORE, CONFIG, MODELS, LOG];
 /// Variables with this prefix belong to the tests.
 const TEST_PREFIX: &str = "ALMANAC_TEST_";
 const PREFIX: &str = "ALMANAC_";
+const MIB: u64 = 1 << 20;
 const SEPARATOR: &str = "__";
 
 /// CPUs of a Slurm task.
@@ -34,6 +35,8 @@ pub const SLURM_MEM_PER_NODE: &str = "SLURM_MEM_PER_NODE";
 pub const SLURM_MEM_PER_CPU: &str = "SLURM_MEM_PER_CPU";
 /// CPUs of a Slurm job on this node.
 pub const SLURM_CPUS_ON_NODE: &str = "SLURM_CPUS_ON_NODE";
+/// The GPUs that CUDA shows to a process.
+pub const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
 /// Slurm's id of the job; of an array task, an id of its own.
 pub const SLURM_JOB_ID: &str = "SLURM_JOB_ID";
 /// Id of the whole array.
@@ -108,6 +111,36 @@ pub fn job_memory_bytes() -> Option<u64> {
         cpus.as_deref(),
     );
     [memory::of_machine(), slurm, memory::of_cgroups()].into_iter().flatten().min()
+}
+
+/// Variables for each of `count` processes that share what this one was given: threads and memory in
+/// equal parts, and a GPU each, in turns where there are fewer.
+pub fn shares(count: NonZeroUsize) -> Vec<Vec<(&'static str, String)>> {
+    let threads = (job_threads().get() / count).max(1);
+    let memory = job_memory_bytes().map(|bytes| bytes / MIB / count.get() as u64);
+    let gpus = visible_gpus();
+    let share = |place: usize| {
+        let mut variables = vec![(SLURM_CPUS_PER_TASK, threads.to_string())];
+        variables.extend(memory.map(|memory| (SLURM_MEM_PER_NODE, memory.max(1).to_string())));
+        let gpu = gpus.get(place % gpus.len().max(1));
+        variables.extend(gpu.map(|gpu| (CUDA_VISIBLE_DEVICES, gpu.clone())));
+        variables
+    };
+    (0..count.get()).map(share).collect()
+}
+
+/// The GPUs that this process may use, by the names that CUDA takes: those in CUDA_VISIBLE_DEVICES,
+/// else all that NVIDIA's driver shows.
+fn visible_gpus() -> Vec<String> {
+    if let Ok(given) = std::env::var(CUDA_VISIBLE_DEVICES) {
+        return given.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    }
+    let devices = fs_err::read_dir("/dev").into_iter().flatten().flatten();
+    let mut numbers: Vec<u32> = devices
+        .filter_map(|device| device.file_name().to_str()?.strip_prefix("nvidia")?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    numbers.iter().map(u32::to_string).collect()
 }
 
 /// The Slurm job this process runs in, if it runs in one.

@@ -1,6 +1,7 @@
 //! Settings from a real environment. A process cannot change its own safely, so the test runs
 //! itself again in another one.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::Command;
 
@@ -26,6 +27,7 @@ fn variables_reach_the_settings() {
         .env("SLURM_JOB_ID", "4711")
         .env("SLURM_ARRAY_JOB_ID", "4700")
         .env("SLURM_ARRAY_TASK_ID", "3")
+        .env("CUDA_VISIBLE_DEVICES", "3,GPU-7f")
         .env("SLURM_CPUS_PER_TASK", "1")
         .env("SLURM_MEM_PER_NODE", "64")
         .output()
@@ -45,6 +47,12 @@ fn check_in_child() {
     assert_eq!(environment::log_filter(), None);
     assert_eq!(environment::job_threads().get(), 1);
     assert!(environment::job_memory_bytes().is_some_and(|bytes| bytes <= 64 << 20));
+    let three = NonZeroUsize::new(3).expect("not zero");
+    let share = |gpu: &str| {
+        let of = [("SLURM_CPUS_PER_TASK", "1"), ("SLURM_MEM_PER_NODE", "21"), ("CUDA_VISIBLE_DEVICES", gpu)];
+        of.map(|(name, value)| (name, value.to_owned())).to_vec()
+    };
+    assert_eq!(environment::shares(three), [share("3"), share("GPU-7f"), share("3")]);
     let job = environment::slurm_job().expect("in a job");
     assert_eq!((job.job_id.as_str(), job.array_task_id, job.restarts), ("4711", Some(3), 0));
 }
