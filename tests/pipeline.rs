@@ -1,5 +1,8 @@
 //! The chain on the fixture library: what it finds, what it reruns, and that it is reproducible.
 
+#[path = "pipeline/imports.rs"]
+mod imports;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 

@@ -16,7 +16,7 @@ use almanac_tables::{Chunk, Embedding, EmbeddingRecord};
 use almanac_terminal::Progress;
 
 fn main() -> ExitCode {
-    almanac_stage::main(&EMBED, Implementation { run, model: ConfiguredModels::digest })
+    almanac_stage::main(&EMBED, Implementation { run, model: ConfiguredModels::digest, import: None })
 }
 
 fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {

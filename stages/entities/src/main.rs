@@ -6,10 +6,10 @@ use almanac_catalog::ENTITIES;
 use almanac_entities::{Params, Plan, Prompts, Sources};
 use almanac_generation::{ConfiguredModels, RowState, Session};
 use almanac_stage::{Context, Implementation, Outcome, Output};
-use almanac_tables::{EntityLevel, RecordStatus, Summary};
+use almanac_tables::{EntityLevel, Imported, RecordStatus, Summary};
 
 fn main() -> ExitCode {
-    almanac_stage::main(&ENTITIES, Implementation { run, model: ConfiguredModels::digest })
+    almanac_stage::main(&ENTITIES, Implementation { run, model: ConfiguredModels::digest, import: None })
 }
 
 fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
@@ -32,7 +32,8 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         ranks: &context.read("graph")?,
         explanations: &context.read("explanations")?,
     };
-    let plan = Plan::new(&sources, &prompts, session.model(), &params);
+    let imported = if params.imported { context.imported()? } else { Imported::none() };
+    let plan = Plan::new(&sources, &prompts, session.model(), &params, &imported);
     let plan = match context.level() {
         Some("files") => plan.only(EntityLevel::File),
         Some("modules") => plan.only(EntityLevel::Module),

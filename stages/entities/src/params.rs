@@ -83,6 +83,8 @@ pub struct Params {
     pub minimum_confidence: f32,
     /// How a limit on the number of summaries is shared.
     pub record_shares: RecordShares,
+    /// Whether imported summaries stand in for what has none of its own.
+    pub imported: bool,
     /// How answers are sampled.
     pub sampling: Sampling,
 }

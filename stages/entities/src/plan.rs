@@ -9,8 +9,8 @@ use almanac_inference::{
     ModelIdentity, OpenLedger, PromptTemplate, Told, generate,
 };
 use almanac_tables::{
-    Answer, ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Module, RecordStatus, Summary,
-    file_node, folder_node,
+    Answer, ArtifactRole, Entity, EntityLevel, File, GenerationRecord, Imported, Module, RecordStatus,
+    Summary, file_node, folder_node, preferred,
 };
 use serde::Serialize;
 
@@ -39,6 +39,8 @@ struct Item<'a> {
     unwanted: Option<&'static str>,
     /// Ids of the summaries its prompt contains.
     parts: Vec<String>,
+    /// What was imported for it: then the model is not asked.
+    imported: Option<GenerationRecord>,
 }
 
 impl Item<'_> {
@@ -47,6 +49,15 @@ impl Item<'_> {
             Subject::File(_) => EntityLevel::File,
             Subject::Module(_) => EntityLevel::Module,
             Subject::CallChain(_) => EntityLevel::CallChain,
+        }
+    }
+
+    /// Digest of what it is about, as imported texts have it.
+    fn content(&self) -> &str {
+        match &self.subject {
+            Subject::File(file) => Imported::file_content(file),
+            Subject::Module(_) => Imported::MODULE_CONTENT,
+            Subject::CallChain(chain) => &chain.callable.text_digest,
         }
     }
 
@@ -92,6 +103,7 @@ impl<'a> Plan<'a> {
         prompts: &'a Prompts,
         model: &ModelIdentity,
         params: &'a Params,
+        imported: &Imported,
     ) -> Self {
         let context = Context::new(sources, params);
         let mut waves = vec![files(&context, sources.files)];
@@ -99,6 +111,9 @@ impl<'a> Plan<'a> {
         waves.push(call_chains(&context, sources.entities));
         for wave in &mut waves {
             wave.sort_by(|a, b| b.importance.total_cmp(&a.importance).then_with(|| a.id.cmp(&b.id)));
+            for item in wave {
+                item.imported = imported.get(&item.id, item.content()).cloned();
+            }
         }
         let modules = sources.modules.iter().map(|module| (module.id.as_str(), module)).collect();
         Self { context, prompts, model: model.clone(), modules, waves, level: None }
@@ -115,7 +130,10 @@ impl<'a> Plan<'a> {
     fn share<'b>(&'b self, wave: &'b [Item<'a>], chosen: &BTreeSet<&str>, shard: Shard) -> Vec<&'b Item<'a>> {
         // All items of a wave are of one level.
         let is_wanted = |item: &Item<'_>| self.level.is_none_or(|level| item.level() == level);
-        if wave.first().is_some_and(is_wanted) { taken(wave, chosen, shard) } else { Vec::new() }
+        let mut items =
+            if wave.first().is_some_and(is_wanted) { taken(wave, chosen, shard) } else { Vec::new() };
+        items.retain(|item| item.imported.is_none());
+        items
     }
 
     /// Summaries there can be, whether or not a text is wanted.
@@ -184,10 +202,12 @@ impl<'a> Plan<'a> {
             if limits.shard.count > 1 {
                 ledger.reload().map_err(GenerationError::from)?;
             }
-            let is_open = |item: &&Item<'_>| ledger.get(&drafts[item.id.as_str()].job.record_key).is_none();
+            let is_open = |item: &&Item<'_>| {
+                item.imported.is_none() && ledger.get(&drafts[item.id.as_str()].job.record_key).is_none()
+            };
             let open = taken(wave, &chosen, Shard::WHOLE).into_iter().filter(is_open);
             unsettled.extend(open.map(|item| item.id.clone()));
-            collect_texts(&drafts, ledger.records(), &mut texts);
+            collect_texts(wave, &drafts, ledger.records(), &mut texts);
         }
         Ok(counts)
     }
@@ -201,10 +221,11 @@ impl<'a> Plan<'a> {
             for item in wave {
                 let draft = self.draft(item, &texts)?;
                 let priority = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-                rows.push(self.row(item, &draft, ledger.get(&draft.job.record_key), priority));
+                let record = preferred(ledger.get(&draft.job.record_key), item.imported.as_ref());
+                rows.push(self.row(item, &draft, record, priority));
                 drafts.insert(item.id.as_str(), draft);
             }
-            collect_texts(&drafts, ledger, &mut texts);
+            collect_texts(wave, &drafts, ledger, &mut texts);
         }
         rows.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(rows)
@@ -245,8 +266,8 @@ impl<'a> Plan<'a> {
             facts: draft.facts.clone(),
             status,
             reason,
-            prompt: draft.job.prompt.clone(),
-            model: self.model.name.clone(),
+            prompt: record.map_or(&draft.job.prompt, |record| &record.prompt).clone(),
+            model: record.map_or(&self.model.name, |record| &record.model).clone(),
             text: said.text,
             role,
             does,
@@ -260,7 +281,7 @@ impl<'a> Plan<'a> {
             grounding: said.grounding,
             ungrounded: said.ungrounded,
             poorly_grounded: said.poorly_grounded,
-            record_key: draft.job.record_key.clone(),
+            record_key: record.map_or(&draft.job.record_key, |record| &record.record_key).clone(),
             priority,
         }
     }
@@ -343,10 +364,16 @@ fn taken<'b, 'a>(wave: &'b [Item<'a>], chosen: &BTreeSet<&str>, shard: Shard) ->
     taken
 }
 
-fn collect_texts(drafts: &BTreeMap<&str, Draft>, ledger: &Ledger<GenerationRecord>, texts: &mut Texts) {
-    for (id, draft) in drafts {
-        if let Some(said) = ledger.get(&draft.job.record_key).and_then(GenerationRecord::saying) {
-            texts.insert((*id).to_owned(), said.text);
+fn collect_texts(
+    wave: &[Item<'_>],
+    drafts: &BTreeMap<&str, Draft>,
+    ledger: &Ledger<GenerationRecord>,
+    texts: &mut Texts,
+) {
+    for item in wave {
+        let own = ledger.get(&drafts[item.id.as_str()].job.record_key);
+        if let Some(said) = preferred(own, item.imported.as_ref()).and_then(GenerationRecord::saying) {
+            texts.insert(item.id.clone(), said.text);
         }
     }
 }
@@ -363,6 +390,7 @@ fn files<'a>(context: &Context<'a>, files: &'a [File]) -> Vec<Item<'a>> {
                 importance: context.score(&id),
                 unwanted: unwanted(context, file.role),
                 parts: Vec::new(),
+                imported: None,
                 subject: Subject::File(file),
                 id,
             }
@@ -397,6 +425,7 @@ fn modules<'a>(context: &Context<'a>, modules: &'a [Module]) -> Vec<Vec<Item<'a>
             unwanted: skipped.then_some(SKIPPED),
             parts: of_files.chain(module.submodules.iter().cloned()).collect(),
             subject: Subject::Module(module),
+            imported: None,
         });
     }
     depths.into_values().rev().collect()
@@ -417,6 +446,7 @@ fn call_chains<'a>(context: &Context<'a>, entities: &'a [Entity]) -> Vec<Item<'a
                 unwanted: unwanted(context, callable.role),
                 parts: vec![file_node(&callable.path), folder],
                 subject: Subject::CallChain(chain),
+                imported: None,
             }
         })
         .collect()

@@ -13,7 +13,7 @@ use almanac_inference::{
 };
 use almanac_tables::{
     ArtifactRole, Edge, EdgeKind, Entity, EntityKind, Explanation, File, FileStatus, GenerationRecord,
-    Module, Rank, RecordStatus, SourceType, Summary, Text, file_node, folder_node,
+    Imported, Module, Rank, RecordStatus, SourceType, Summary, Text, file_node, folder_node,
 };
 
 const DEFAULTS: &str = include_str!("../../../config/defaults.toml");
@@ -187,7 +187,7 @@ fn run(rows: &Rows, folder: &Path, most: usize, shard: Shard) -> Run {
 
 fn run_unless(interrupted: bool, rows: &Rows, folder: &Path, most: usize, shard: Shard) -> Run {
     let (params, prompts) = (params(), prompts());
-    let plan = Plan::new(&rows.sources(), &prompts, &identity(), &params);
+    let plan = Plan::new(&rows.sources(), &prompts, &identity(), &params, &Imported::none());
     let asked: &'static Mutex<Vec<String>> = Box::leak(Box::default());
     let load = move || -> almanac_inference::Result<Box<dyn LanguageModel>> {
         Ok(Box::new(Echo { identity: identity(), asked }))
@@ -215,7 +215,7 @@ fn run_unless(interrupted: bool, rows: &Rows, folder: &Path, most: usize, shard:
 
 fn summaries(rows: &Rows, folder: &Path) -> Vec<Summary> {
     let (params, prompts) = (params(), prompts());
-    let plan = Plan::new(&rows.sources(), &prompts, &identity(), &params);
+    let plan = Plan::new(&rows.sources(), &prompts, &identity(), &params, &Imported::none());
     plan.project(ledger(folder).records()).unwrap()
 }
 

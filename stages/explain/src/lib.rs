@@ -16,6 +16,7 @@
 mod code;
 mod error;
 mod facts;
+pub mod import;
 mod neighbours;
 mod params;
 mod plan;

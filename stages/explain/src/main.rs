@@ -3,13 +3,16 @@
 use std::process::ExitCode;
 
 use almanac_catalog::EXPLAIN;
-use almanac_explain::{Params, Plan, Sources};
+use almanac_explain::{Params, Plan, Sources, import};
 use almanac_generation::{ConfiguredModels, RowState, Session};
 use almanac_stage::{Context, Implementation, Outcome, Output};
-use almanac_tables::{Explanation, RecordStatus};
+use almanac_tables::{Explanation, Imported, RecordStatus};
 
 fn main() -> ExitCode {
-    almanac_stage::main(&EXPLAIN, Implementation { run, model: ConfiguredModels::digest })
+    almanac_stage::main(
+        &EXPLAIN,
+        Implementation { run, model: ConfiguredModels::digest, import: Some(import::run) },
+    )
 }
 
 fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
@@ -23,7 +26,8 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
         edges: &context.read("graph")?,
         ranks: &context.read("graph")?,
     };
-    let plan = Plan::new(&sources, &template, session.model(), &params)?;
+    let imported = if params.imported { context.imported()? } else { Imported::none() };
+    let plan = Plan::new(&sources, &template, session.model(), &params, &imported)?;
     let generated = session.generate(Some(plan.record_keys()), |tools| {
         Ok(plan.generate(tools.most, tools.model, tools.ledger, tools.limits, tools.progress)?)
     })?;

@@ -28,6 +28,8 @@ pub struct Params {
     pub names_per_fact: usize,
     /// Edges that are less certain are no facts, from 0 to 1.
     pub minimum_confidence: f32,
+    /// Whether imported explanations stand in for what has none of its own.
+    pub imported: bool,
     /// How answers are sampled.
     pub sampling: Sampling,
 }

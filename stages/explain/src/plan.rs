@@ -7,7 +7,7 @@ use almanac_inference::{
     GenerationCounts, GenerationJob, GenerationLimits, GenerationProgress, LazyModel, ModelIdentity,
     OpenLedger, PromptTemplate, Sampling, Told, generate,
 };
-use almanac_tables::{Answer, Edge, Entity, Explanation, GenerationRecord, Rank, Text};
+use almanac_tables::{Answer, Edge, Entity, Explanation, GenerationRecord, Imported, Rank, Text, preferred};
 
 use crate::facts::render;
 use crate::neighbours::Neighbours;
@@ -27,7 +27,7 @@ pub struct Sources<'a> {
 }
 
 /// One symbol to explain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Work {
     /// The entity.
     pub entity_id: String,
@@ -35,6 +35,8 @@ pub struct Work {
     pub declarations: Vec<String>,
     /// What the model is asked.
     pub job: GenerationJob,
+    /// What was imported for it: then the model is not asked.
+    pub imported: Option<GenerationRecord>,
 }
 
 /// Everything that can be explained, most important first.
@@ -52,6 +54,7 @@ impl Plan {
         template: &PromptTemplate,
         model: &ModelIdentity,
         params: &Params,
+        imported: &Imported,
     ) -> Result<Self> {
         let neighbours = Neighbours::new(sources.entities, sources.edges, params.minimum_confidence);
         let texts: BTreeMap<&str, &str> =
@@ -66,7 +69,8 @@ impl Plan {
             let user = render(entity, &inside, text, &neighbours, template, params)?;
             let (name, most) = (&entity.qualified_name, params.max_tokens);
             let job = GenerationJob::new(name, template, user, most, model, &params.sampling);
-            work.push(Work { entity_id: entity.id.clone(), declarations, job });
+            let imported = imported.get(&entity.id, &entity.text_digest).cloned();
+            work.push(Work { entity_id: entity.id.clone(), declarations, job, imported });
         }
         Ok(Self { work, model: model.clone(), sampling: params.sampling.clone() })
     }
@@ -93,7 +97,8 @@ impl Plan {
         limits: &GenerationLimits<'_>,
         progress: &mut dyn FnMut(GenerationProgress<'_>),
     ) -> Result<GenerationCounts> {
-        let jobs: Vec<&GenerationJob> = self.work.iter().take(most).map(|work| &work.job).collect();
+        let chosen = self.work.iter().take(most).filter(|work| work.imported.is_none());
+        let jobs: Vec<&GenerationJob> = chosen.map(|work| &work.job).collect();
         Ok(generate(&jobs, model, ledger, &self.sampling, limits, progress)?)
     }
 
@@ -101,7 +106,8 @@ impl Plan {
     pub fn project(&self, ledger: &Ledger<GenerationRecord>) -> Vec<Explanation> {
         let mut rows = Vec::new();
         for (priority, work) in (0..).zip(&self.work) {
-            let row = self.row(work, ledger.get(&work.job.record_key), priority);
+            let record = preferred(ledger.get(&work.job.record_key), work.imported.as_ref());
+            let row = self.row(work, record, priority);
             for entity_id in std::iter::once(&work.entity_id).chain(&work.declarations) {
                 rows.push(Explanation { entity_id: entity_id.clone(), ..row.clone() });
             }
@@ -119,8 +125,8 @@ impl Plan {
             entity_id: String::new(),
             status: said.status,
             reason: said.reason,
-            prompt: work.job.prompt.clone(),
-            model: self.model.name.clone(),
+            prompt: record.map_or(&work.job.prompt, |record| &record.prompt).clone(),
+            model: record.map_or(&self.model.name, |record| &record.model).clone(),
             text: said.text,
             role,
             does,
@@ -134,7 +140,7 @@ impl Plan {
             grounding: said.grounding,
             ungrounded: said.ungrounded,
             poorly_grounded: said.poorly_grounded,
-            record_key: work.job.record_key.clone(),
+            record_key: record.map_or(&work.job.record_key, |record| &record.record_key).clone(),
             priority,
         }
     }

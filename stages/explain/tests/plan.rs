@@ -11,7 +11,7 @@ use almanac_inference::{
     LazyModel, ModelIdentity, OpenLedger, PromptTemplate, estimate_tokens,
 };
 use almanac_tables::{
-    ArtifactRole, Edge, EdgeKind, Entity, EntityKind, GenerationRecord, Rank, RecordStatus, Text,
+    ArtifactRole, Edge, EdgeKind, Entity, EntityKind, GenerationRecord, Imported, Rank, RecordStatus, Text,
 };
 
 const DEFAULTS: &str = include_str!("../../../config/defaults.toml");
@@ -105,7 +105,7 @@ impl Rows {
         let Self { entities, texts, edges, ranks } = self;
         let sources = Sources { entities, texts, edges, ranks };
         let template = PromptTemplate::parse("general", PROMPT).unwrap();
-        Plan::new(&sources, &template, &identity(), params).unwrap()
+        Plan::new(&sources, &template, &identity(), params, &Imported::none()).unwrap()
     }
 }
 
@@ -252,7 +252,7 @@ fn free_text_stays_possible() {
     let rows = rows();
     let Rows { entities, texts, edges, ranks } = &rows;
     let sources = Sources { entities, texts, edges, ranks };
-    let plan = Plan::new(&sources, &template, &identity(), &params()).unwrap();
+    let plan = Plan::new(&sources, &template, &identity(), &params(), &Imported::none()).unwrap();
     assert_ne!(plan.record_keys(), rows.plan(&params()).record_keys());
     let folder = tempfile::tempdir().unwrap();
     generate(&plan, folder.path(), 1, Shard::WHOLE);

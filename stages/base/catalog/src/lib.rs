@@ -48,6 +48,8 @@ pub enum Identity {
         /// Dotted setting used when the first is empty.
         fallback: &'static str,
     },
+    /// Texts that were generated elsewhere and imported into the store.
+    Imported,
     /// The prompt whose mode this setting names.
     Prompt {
         /// Dotted setting.

@@ -64,6 +64,7 @@ pub const EXPLAIN: StageSpec = StageSpec {
     identities: &[
         Identity::Model { setting: "explain.params.model", fallback: "models.llm" },
         Identity::Prompt { setting: "explain.params.prompt" },
+        Identity::Imported,
         MISTRAL,
         TEXT_RECORD,
     ],
@@ -86,6 +87,7 @@ pub const ENTITIES: StageSpec = StageSpec {
         Identity::Prompt { setting: "entities.params.file_fallback_prompt" },
         Identity::Prompt { setting: "entities.params.module_prompt" },
         Identity::Prompt { setting: "entities.params.call_chain_prompt" },
+        Identity::Imported,
         MISTRAL,
         TEXT_RECORD,
     ],

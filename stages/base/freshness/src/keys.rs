@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use almanac_artifact::{Artifact, Digest, KeyParts, Store};
 use almanac_catalog::{GRAMMARS, Identity, StageSpec, writer_of};
 use almanac_settings::Settings;
+use almanac_tables::Imported;
 
 use crate::tree::Tree;
 use crate::{Error, Result};
@@ -15,6 +16,8 @@ pub struct Identities<'a> {
     pub tree: Option<&'a Tree>,
     /// Digest of the model with this name, without loading it.
     pub model: &'a dyn Fn(&str) -> miette::Result<String>,
+    /// The store, whose imported texts decide what stages write.
+    pub store: &'a Store,
 }
 
 /// The current artifacts that `stage` reads, by name.
@@ -102,6 +105,11 @@ fn identify(
             }
             let digest = (identities.model)(&model)?;
             named.insert(format!("model {model}"), digest);
+        }
+        Identity::Imported => {
+            if let Some(digest) = Imported::open(identities.store)?.digest() {
+                named.insert("imported texts".to_owned(), digest);
+            }
         }
         Identity::Prompt { setting } => {
             let mode: String = settings.section(setting)?;

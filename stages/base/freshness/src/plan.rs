@@ -179,7 +179,7 @@ fn compare(
         Err(reason) => return Ok(vec![reason]),
     };
     let inputs = current_inputs(store, profile, stage)?;
-    let identities = Identities { tree: input.tree, model: input.model };
+    let identities = Identities { tree: input.tree, model: input.model, store };
     let mut wanted = key_parts(stage, input.settings, &inputs, &identities)?;
     let old = &artifact.manifest().parts;
     if stage.identities.contains(&Identity::SourceTree) && input.tree.is_none() {

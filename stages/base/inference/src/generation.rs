@@ -27,6 +27,7 @@ use almanac_artifact::Ledger;
 use almanac_tables::{GenerationRecord, RecordStatus};
 
 use answer_check::{Accepted, check_structured, check_text};
+pub use grounding::names_in;
 pub use job::{GenerationJob, Sampling};
 pub use lazy_model::LazyModel;
 pub use limits::{GenerationCounts, GenerationLimits, GenerationProgress, GenerationSettings};

@@ -40,7 +40,7 @@ pub use embedder::{CandleEmbedder, EmbedderOptions};
 pub use error::{Error, Result};
 pub use generation::{
     FlushPolicy, GenerationCounts, GenerationError, GenerationJob, GenerationLimits, GenerationProgress,
-    GenerationSettings, LazyModel, OpenLedger, Sampling, Told, generate,
+    GenerationSettings, LazyModel, OpenLedger, Sampling, Told, generate, names_in,
 };
 pub use model::{
     Completion, EmbedSide, Embedder, FinishReason, GenerateRequest, LanguageModel, ModelIdentity,

@@ -160,6 +160,17 @@ impl RunArguments {
     }
 }
 
+/// Options of `import`.
+#[derive(Debug, Clone, Args)]
+pub struct ImportArguments {
+    /// JSON lines, plain or compressed with xz; `-` for the standard input. Each line has `level`
+    /// (`symbol_level` or `function_level`, `file_level`, `module_level`, `call_chain_level`), `path`,
+    /// `explanation`, and, for symbols, `symbol`, `parent` (its class) and `chunk_type` (its kind);
+    /// `model` says what made it
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
 /// A stage binary's command line.
 #[derive(Debug, Parser)]
 pub(crate) struct StageCommand {
@@ -176,6 +187,8 @@ pub(crate) enum Action {
     Run(RunArguments),
     /// Print what the stage reads, writes and depends on
     Describe,
+    /// Take in texts that were generated elsewhere: they fill in for what has no text of its own
+    Import(ImportArguments),
 }
 
 /// What an option may be that stands for the setting at `key`: the whole numbers of its range.

@@ -9,6 +9,7 @@ use almanac_artifact::{Artifact, ArtifactWriter, Ledger, LedgerRecord, Store, Ta
 use almanac_catalog::StageSpec;
 use almanac_freshness::tree::Tree;
 use almanac_settings::Settings;
+use almanac_tables::Imported;
 use serde::de::DeserializeOwned;
 
 use crate::{Error, Shard};
@@ -106,6 +107,11 @@ impl Context {
         let ledger = self.store.ledger_for(self.spec.ledger.unwrap_or(self.spec.name), keys)?;
         warn_of_damage(&ledger);
         Ok(ledger)
+    }
+
+    /// Texts that were imported into the store.
+    pub fn imported(&self) -> miette::Result<Imported> {
+        Ok(Imported::open(&self.store)?)
     }
 
     /// Folder of the stage's ledger.

@@ -29,6 +29,14 @@ pub enum Error {
         stage: &'static str,
     },
 
+    /// Only texts can be imported, and explain takes those of every level.
+    #[error("stage `{stage}` imports nothing")]
+    #[diagnostic(code(almanac::usage), help("`almanac-explain import FILE` takes texts of every level"))]
+    NoImport {
+        /// The stage.
+        stage: &'static str,
+    },
+
     /// An option about records that do not exist.
     #[error("stage `{stage}` keeps no records and takes no {option}")]
     #[diagnostic(code(almanac::usage), help("explain, entities and embed keep records"))]

@@ -19,8 +19,8 @@ use crate::processor::require_processor;
 use crate::provenance::Provenance;
 use crate::signals::{GRACE, end_with_parent};
 use crate::{
-    Context, Counts, Error, GlobalArguments, Interruption, Output, RunArguments, RunRecord, RunState,
-    parse_arguments,
+    Context, Counts, Error, GlobalArguments, ImportArguments, Interruption, Output, RunArguments, RunRecord,
+    RunState, parse_arguments,
 };
 
 /// How a stage ended.
@@ -62,7 +62,12 @@ pub struct Implementation {
     pub run: fn(&Context, &mut Output) -> miette::Result<Outcome>,
     /// Digest of a model by name, without loading it. A stage without models never asks.
     pub model: fn(&Settings, &str) -> miette::Result<String>,
+    /// Takes in records that were made elsewhere, where the stage can.
+    pub import: Option<Import>,
 }
+
+/// Takes records from a file into a store's ledger.
+pub type Import = fn(&GlobalArguments, &ImportArguments) -> miette::Result<()>;
 
 impl Implementation {
     /// A stage that uses no model.
@@ -70,6 +75,7 @@ impl Implementation {
         Self {
             run,
             model: |_, name| Err(miette::miette!("this stage knows no models, and `{name}` was asked for")),
+            import: None,
         }
     }
 }
@@ -78,7 +84,8 @@ impl Implementation {
 pub fn main(spec: &'static StageSpec, implementation: Implementation) -> ExitCode {
     almanac_terminal::main(|| {
         require_processor()?;
-        let command = StageCommand::command().name(leak(spec.binary())).about(spec.summary);
+        let mut command = StageCommand::command().name(leak(spec.binary())).about(spec.summary);
+        command = command.mut_subcommand("import", |import| import.hide(implementation.import.is_none()));
         let command: StageCommand = match parse_arguments(command) {
             Ok(command) => command,
             Err(status) => return Ok(status),
@@ -86,6 +93,10 @@ pub fn main(spec: &'static StageSpec, implementation: Implementation) -> ExitCod
         command.global.start_terminal();
         match &command.action {
             Action::Describe => describe(spec),
+            Action::Import(arguments) => {
+                let import = implementation.import.ok_or(Error::NoImport { stage: spec.name })?;
+                import(&command.global, arguments).map(|()| ExitStatus::Done)
+            }
             Action::Run(arguments) => run(spec, implementation, &command.global, arguments),
         }
     })
@@ -132,7 +143,7 @@ fn run(
     let store = if spec.reads.is_empty() { Store::open_or_create(&folder)? } else { Store::open(&folder)? };
     let inputs = current_inputs(&store, settings.profile(), spec)?;
     let model = |name: &str| (implementation.model)(&settings, name);
-    let identities = Identities { tree: tree.as_ref(), model: &model };
+    let identities = Identities { tree: tree.as_ref(), model: &model, store: &store };
     let task = Task {
         spec,
         store: store.clone(),

@@ -14,10 +14,10 @@ mod run_record;
 mod signals;
 
 pub use almanac_artifact::Shard;
-pub use arguments::{GlobalArguments, RunArguments, parse_arguments, within};
+pub use arguments::{GlobalArguments, ImportArguments, RunArguments, parse_arguments, within};
 pub use context::{Context, Output};
 pub use error::Error;
-pub use frame::{Implementation, Outcome, main};
+pub use frame::{Implementation, Import, Outcome, main};
 pub use processor::require_processor;
 pub use run_record::{Counts, RunRecord, RunState};
 pub use signals::Interruption;

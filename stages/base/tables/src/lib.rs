@@ -8,6 +8,7 @@ mod answer;
 mod chunks;
 mod edge_index;
 mod graph;
+mod imported;
 mod kinds;
 mod outline;
 mod records;
@@ -17,6 +18,7 @@ pub use answer::Answer;
 pub use chunks::{Chunk, Embedding};
 pub use edge_index::EdgeIndex;
 pub use graph::{Edge, Module, Rank, Resolved, file_node, folder_node, namespace_node};
+pub use imported::{Imported, preferred};
 pub use kinds::{
     Access, ArtifactRole, EdgeKind, EntityKind, EntityLevel, FileStatus, Language, ModuleKind, RecordStatus,
     ReferenceKind, ReferenceOutcome, Resolution, SourceType,

@@ -60,7 +60,7 @@ impl Bench {
         let (settings, tree) = (self.settings(), self.tree());
         let model = |_: &str| Ok(self.model_digest.to_owned());
         let inputs = current_inputs(store, settings.profile(), stage).unwrap();
-        let identities = Identities { tree: Some(&tree), model: &model };
+        let identities = Identities { tree: Some(&tree), model: &model, store };
         let mut parts = key_parts(stage, &settings, &inputs, &identities).unwrap();
         alter(stage.name, &mut parts);
         let mut writer = ArtifactWriter::begin(store, stage.artifact).unwrap();

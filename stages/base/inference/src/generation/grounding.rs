@@ -36,6 +36,12 @@ pub(super) fn check(text: &str, answer: &Answer, prompt: &str) -> Grounding {
     Grounding { share, offenders }
 }
 
+/// Share of the names in a free text (those in backticks) that occur in `shown`, and the names that do not.
+pub fn names_in(text: &str, shown: &str) -> (f32, Vec<String>) {
+    let Grounding { share, offenders } = check(text, &Answer::default(), shown);
+    (share, offenders)
+}
+
 /// What is asked for once more when too much was made up.
 pub(super) fn correction(offenders: &[String]) -> String {
     let names: Vec<String> = offenders.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
