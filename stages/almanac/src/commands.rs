@@ -6,6 +6,8 @@ mod cancel;
 mod completions;
 mod config;
 mod context;
+mod explain;
+mod mcp;
 mod models;
 mod plan;
 mod search;
@@ -45,8 +47,12 @@ enum Verb {
     Search(search::SearchArguments),
     /// Answer a question from the store, with sources
     Ask(ask::AskArguments),
+    /// Show one symbol or file: its explanation, source, callers, callees and other neighbours
+    Explain(explain::ExplainArguments),
     /// Find the files a change touches, from the tree as it is, and pack them under a token budget
     Context(context::ContextArguments),
+    /// Serve coding agents over the Model Context Protocol
+    Mcp(mcp::McpArguments),
     /// List, fetch or verify models
     Models(models::ModelsArguments),
     /// Print the settings in force
@@ -71,6 +77,8 @@ pub(crate) fn run() -> miette::Result<ExitStatus> {
         Verb::Cancel(arguments) => cancel::run(global, arguments),
         Verb::Search(arguments) => search::run(global, arguments),
         Verb::Ask(arguments) => ask::run(global, arguments),
+        Verb::Explain(arguments) => explain::run(global, arguments),
+        Verb::Mcp(arguments) => mcp::run(global, arguments),
         Verb::Context(arguments) => context::run(global, arguments),
         Verb::Models(arguments) => models::run(global, arguments),
         Verb::Config(arguments) => config::run(global, arguments),

@@ -74,6 +74,37 @@ pub(crate) enum Error {
     #[diagnostic(code(almanac::usage), help("give a question in quotes, or --batch FILE"))]
     NoQuery,
 
+    /// A tree is wanted and none was named.
+    #[error("this server was started without a source tree")]
+    #[diagnostic(code(almanac::usage), help("start it as `almanac mcp --source TREE`"))]
+    NoTree,
+
+    /// The protocol's transport failed.
+    #[error("the connection to the client failed: {error}")]
+    #[diagnostic(code(almanac::io), help("start the server again; with --http, is the port taken?"))]
+    Mcp {
+        /// Why.
+        error: String,
+    },
+
+    /// A name that leads out of the tree.
+    #[error("`{name}` is not inside the tree")]
+    #[diagnostic(code(almanac::usage), help("give a symbol, or a path relative to the top of the tree"))]
+    OutsideTree {
+        /// The name.
+        name: String,
+    },
+
+    /// Nothing is called so.
+    #[error("the store has no symbol or file `{name}`{}", offered(similar))]
+    #[diagnostic(code(almanac::missing), help("`almanac search` finds things by what they do"))]
+    NoSuchName {
+        /// The name.
+        name: String,
+        /// Names that are nearly the same.
+        similar: Vec<String>,
+    },
+
     /// A model that a stage would load on a node is not here.
     #[error("model `{name}`, which stage `{stage}` loads, is not there")]
     #[diagnostic(
@@ -105,4 +136,8 @@ pub(crate) enum Error {
         /// The name.
         name: String,
     },
+}
+
+fn offered(similar: &[String]) -> String {
+    if similar.is_empty() { String::new() } else { format!("; did you mean {}?", similar.join(", ")) }
 }

@@ -32,6 +32,15 @@ impl Knowledge {
         Ok(Self { index, embedder, settings })
     }
 
+    /// Opens the current index alone, for what needs no vectors.
+    pub(crate) fn open_without_vectors(project: &Project) -> miette::Result<Self> {
+        let store = project.existing_store()?;
+        let settings: RetrievalSettings = project.settings.section("retrieval")?;
+        let check = if settings.verify_index { Check::Digests } else { Check::Lengths };
+        let index = SearchIndex::open_store(store, project.settings.profile(), check)?;
+        Ok(Self { index, embedder: None, settings })
+    }
+
     /// Finds the evidence for a question within `budget` tokens.
     pub(crate) fn search(
         &self,

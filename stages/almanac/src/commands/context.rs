@@ -58,7 +58,7 @@ struct Refused<'a> {
 }
 
 /// A tree that tasks are asked of, with everything read of it so far.
-struct Session {
+pub(crate) struct Session {
     source: PathBuf,
     settings: ContextSettings,
     params: ParseParams,
@@ -67,6 +67,25 @@ struct Session {
 }
 
 impl Session {
+    /// A tree to ask tasks of.
+    pub(crate) fn open(global: &GlobalArguments, source: &Path) -> miette::Result<Self> {
+        let arguments = ContextArguments {
+            task: None,
+            source: source.to_owned(),
+            commit: None,
+            batch: None,
+            budget: None,
+        };
+        Self::new(global, &arguments)
+    }
+
+    /// The same with the tree as it is now, and another budget.
+    pub(crate) fn fresh(&mut self, budget: usize) -> &mut Self {
+        self.view = None;
+        self.settings.budget_tokens = budget;
+        self
+    }
+
     fn new(global: &GlobalArguments, arguments: &ContextArguments) -> miette::Result<Self> {
         let settings = global.settings(&[])?;
         let mut own: ContextSettings = settings.section("context")?;
@@ -82,7 +101,7 @@ impl Session {
         })
     }
 
-    fn assemble(&mut self, task: &str, commit: Option<&str>) -> almanac_context::Result<Package> {
+    pub(crate) fn assemble(&mut self, task: &str, commit: Option<&str>) -> almanac_context::Result<Package> {
         let known = self.view.as_ref().is_some_and(|(known, _)| known.as_deref() == commit);
         if !known {
             let (rules, most) = (&self.params.tree, self.settings.history);

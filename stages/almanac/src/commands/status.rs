@@ -6,7 +6,7 @@ mod paper;
 mod resolved;
 mod runs;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use almanac_artifact::Store;
@@ -53,11 +53,40 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &StatusArguments) -> miet
         watch(global, store, Duration::from_secs(seconds.max(1)));
         return Ok(ExitStatus::Done);
     }
-    let tree = arguments.source.as_deref().map(|source| project.scan(source)).transpose()?;
+    let status = collect(&project, store, arguments.source.as_deref())?;
+    if global.json {
+        almanac_terminal::data_json(&status);
+    } else {
+        print(&status);
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// The state of a store in a few lines, for a reader that has little room.
+pub(crate) fn summary(project: &Project, source: Option<&Path>) -> miette::Result<String> {
+    let status = collect(project, project.existing_store()?, source)?;
+    let mut text = format!("Store {}, profile {}\n", status.store, status.profile);
+    for stage in &status.plan.stages {
+        text.push_str(&format!("  {}: {} {}\n", stage.stage, state_word(stage), why(stage)));
+    }
+    for (name, count) in status.counts.lines() {
+        text.push_str(&format!("  {name}: {count}\n"));
+    }
+    for line in &status.coverage {
+        text.push_str(&format!(
+            "  texts of {}: {} done, {} missing, {} failed, {} poorly grounded\n",
+            line.level, line.done, line.missing, line.failed, line.poorly_grounded
+        ));
+    }
+    Ok(text)
+}
+
+fn collect(project: &Project, store: &Store, source: Option<&Path>) -> miette::Result<Status> {
+    let tree = source.map(|source| project.scan(source)).transpose()?;
     let plan = project.plan(tree.as_ref(), &[], &[], Gaps::Show)?;
     let profile = project.settings.profile().to_owned();
     let (counts, coverage) = counts::read(store, &profile, &plan)?;
-    let status = Status {
+    Ok(Status {
         store: store.root().to_string_lossy().into_owned(),
         paper: paper::compare(&counts),
         profile,
@@ -66,13 +95,7 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &StatusArguments) -> miet
         coverage,
         runs: runs::latest(store)?,
         cluster: cluster::runs(store),
-    };
-    if global.json {
-        almanac_terminal::data_json(&status);
-    } else {
-        print(&status);
-    }
-    Ok(ExitStatus::Done)
+    })
 }
 
 /// Shows the runs on a cluster until none is at work, or nobody reads on.
