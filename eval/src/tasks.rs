@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use almanac_context::{ContextSettings, Package, ParseParams, Snapshot, Workspace, assemble};
+use almanac_context::{ContextSettings, Means, Package, ParseParams, Snapshot, Workspace, assemble};
+use almanac_generation::{ConfiguredModels, TokenCounting};
 use almanac_settings::Settings;
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Table};
@@ -113,6 +114,8 @@ fn run(
     own: &ContextSettings,
 ) -> miette::Result<Vec<Outcome>> {
     let params: ParseParams = settings.section("parse.params")?;
+    let counting = TokenCounting::by_model(&ConfiguredModels::load(settings)?, &own.tokenizer)?;
+    let count = |text: &str| counting.count(text);
     let mut outcomes = Vec::new();
     let mut workspace = (String::new(), Workspace::new());
     for task in tasks {
@@ -123,8 +126,8 @@ fn run(
         let started = Instant::now();
         let snapshot = Snapshot::of_commit(folder, &task.base_commit, &params.tree, own.history)?;
         let view = workspace.1.view(Rc::new(snapshot), own)?;
-        let count = |text: &str| text.chars().count().div_ceil(4);
-        let package = assemble(&task.query, &workspace.1, &view, own, &params, &count)?;
+        let means = Means { settings: own, params: &params, count: &count, tokenizer: counting.name() };
+        let package = assemble(&task.query, &workspace.1, &view, &means)?;
         let seconds = started.elapsed().as_secs_f64();
         outcomes.push(Outcome { task: task.clone(), package, seconds });
     }
@@ -143,6 +146,7 @@ fn ablations(own: &ContextSettings) -> Vec<(&'static str, ContextSettings)> {
         ("implicit", with(|s| s.parts.implicit = false)),
         ("organisational", with(|s| s.parts.organisational = false)),
         ("metadata first", with(|s| s.parts.metadata_first = false)),
+        ("compression", with(|s| s.parts.compression = false)),
         ("relations", with(|s| s.anchors = 0)),
         ("finer units", with(|s| s.signals.unit = 0.0)),
         ("paths", with(|s| s.signals.path = 0.0)),

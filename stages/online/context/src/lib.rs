@@ -6,13 +6,18 @@
 //! know who asks, nor how a result is printed; it runs `git` for what only git knows.
 
 mod bm25;
+mod cards;
+mod compress;
 mod error;
+mod facts;
 mod git;
 mod history;
 mod locate;
 mod package;
+mod promote;
 mod relate;
 mod settings;
+mod sheet;
 mod snapshot;
 mod symbols;
 mod units;
@@ -20,9 +25,14 @@ mod words;
 mod workspace;
 
 pub use almanac_parse::ParseParams;
+pub use compress::Granularity;
 pub use error::Error;
-pub use package::{Anchor, EntityCard, FileCard, Omitted, Package, RelationCard, TokenCounter, assemble};
-pub use settings::{ContextSettings, Parts, Propagation, Signals};
+pub use package::{
+    Anchor, Answer, Detail, EntityCard, FileCard, LeftOut, Means, Neighbour, Omitted, Package, RelationCard,
+    assemble,
+};
+pub use settings::{ContextSettings, Parts, Promotion, Propagation, Signals};
+pub use sheet::TokenCounter;
 pub use snapshot::Snapshot;
 pub use workspace::{View, Workspace};
 
