@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use almanac_context::{ContextSettings, Means, Package, ParseParams, Snapshot, Workspace, assemble};
+use almanac_context::{Cache, ContextSettings, Means, Package, ParseParams, Snapshot, Workspace, assemble};
 use almanac_generation::{ConfiguredModels, TokenCounting};
 use almanac_settings::Settings;
 use almanac_stage::GlobalArguments;
@@ -124,7 +124,8 @@ fn run(
             workspace = (task.repo.clone(), Workspace::new());
         }
         let started = Instant::now();
-        let snapshot = Snapshot::of_commit(folder, &task.base_commit, &params.tree, own.history)?;
+        let snapshot =
+            Snapshot::of_commit(folder, &task.base_commit, &params.tree, own.history, &Cache::off())?;
         let view = workspace.1.view(Rc::new(snapshot), own)?;
         let means = Means { settings: own, params: &params, count: &count, tokenizer: counting.name() };
         let package = assemble(&task.query, &workspace.1, &view, &means)?;

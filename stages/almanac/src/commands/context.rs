@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
-use almanac_context::{Answer, ContextSettings, Means, ParseParams, Snapshot, View, Workspace, assemble};
+use almanac_context::{
+    Answer, Cache, ContextSettings, Means, ParseParams, Snapshot, View, Workspace, assemble,
+};
 use almanac_generation::{ConfiguredModels, TokenCounting};
+use almanac_settings::environment;
 use almanac_stage::{GlobalArguments, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
@@ -40,6 +43,7 @@ struct Session {
     settings: ContextSettings,
     params: ParseParams,
     counting: TokenCounting,
+    cache: Cache,
     workspace: Workspace,
     view: Option<(Option<String>, View)>,
 }
@@ -56,12 +60,21 @@ impl Session {
             name => name.to_owned(),
         };
         let counting = TokenCounting::by_model(&ConfiguredModels::load(&settings)?, &model)?;
+        let params: ParseParams = settings.section("parse.params")?;
+        let cache = match environment::cache_dir().filter(|_| own.cache_mib > 0) {
+            Some(folder) => {
+                let folder = folder.join("almanac").join("context");
+                Cache::of(&folder, &arguments.source, &format!("{params:?}"), own.cache_mib << 20)
+            }
+            None => Cache::off(),
+        };
         Ok(Self {
             source: arguments.source.clone(),
             settings: own,
-            params: settings.section("parse.params")?,
+            params,
             counting,
-            workspace: Workspace::new(),
+            workspace: Workspace::of_cache(&cache),
+            cache,
             view: None,
         })
     }
@@ -72,8 +85,8 @@ impl Session {
         if !known {
             let (rules, most) = (&self.params.tree, self.settings.history);
             let snapshot = match commit {
-                Some(commit) => Snapshot::of_commit(&self.source, commit, rules, most)?,
-                None => Snapshot::of_tree(&self.source, rules, most)?,
+                Some(commit) => Snapshot::of_commit(&self.source, commit, rules, most, &self.cache)?,
+                None => Snapshot::of_tree(&self.source, rules, most, &self.cache)?,
             };
             let view = self.workspace.view(Rc::new(snapshot), &self.settings)?;
             self.view = Some((commit.map(str::to_owned), view));
@@ -89,6 +102,13 @@ impl Session {
         let package = assemble(task, &self.workspace, view, &means)?;
         Ok(Answer { package, seconds: started.elapsed().as_secs_f64() })
     }
+
+    /// Keeps what was read for the next call.
+    fn keep(&mut self) {
+        if let Some((_, view)) = &self.view {
+            self.workspace.keep(view, &self.cache);
+        }
+    }
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &ContextArguments) -> miette::Result<ExitStatus> {
@@ -97,8 +117,15 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &ContextArguments) -> mie
         return batch::run(path, || {
             Ok(move |query: &Query| {
                 let commit = query.commit.as_deref().or(arguments.commit.as_deref());
+                let known = session.view.is_some();
                 match session.answer(&query.query, commit) {
-                    Ok(answer) => Ok(Outcome::Answer(answer)),
+                    Ok(answer) => {
+                        // Of many commits the first is kept, not each.
+                        if !known || commit.is_none() {
+                            session.keep();
+                        }
+                        Ok(Outcome::Answer(answer))
+                    }
                     Err(error) if error.is_of_the_task() => Ok(Outcome::refusal(&error)),
                     Err(error) => Err(error.into()),
                 }
@@ -107,19 +134,25 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &ContextArguments) -> mie
     }
     let task = arguments.task.as_deref().ok_or(Error::NoQuery)?;
     let answer = session.answer(task, arguments.commit.as_deref())?;
+    for diagnostic in &answer.package.state.diagnostics {
+        almanac_terminal::warning(diagnostic);
+    }
     if global.json {
         almanac_terminal::data_json(&answer);
+        session.keep();
         return Ok(ExitStatus::Done);
     }
     let package = &answer.package;
     almanac_terminal::data(&package.context);
     almanac_terminal::note(format!(
-        "{} tokens by {}, {} files of {} ranked, {:.2} s",
+        "{}: {} tokens by {}, {} files of {} ranked, {:.2} s",
+        package.state.summary(),
         package.context_tokens,
         package.tokenizer,
         package.cards.len(),
         package.files.len(),
         answer.seconds
     ));
+    session.keep();
     Ok(ExitStatus::Done)
 }

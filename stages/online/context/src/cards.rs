@@ -114,9 +114,9 @@ fn described(symbol: &Matched, granularity: Granularity) -> String {
     let place = format!("{}-{}", entity.start_line, entity.end_line);
     if granularity == Granularity::Signature && !entity.signature.is_empty() {
         let signature: String = entity.signature.chars().take(SIGNATURE).collect();
-        return format!("{place} {} {signature}", entity.kind.as_str());
+        return format!("{place} {} {signature}", entity.kind);
     }
-    format!("{place} {} {}", entity.kind.as_str(), entity.qualified_name)
+    format!("{place} {} {}", entity.kind, entity.qualified_name)
 }
 
 /// Names files without a card, by folder, as many as there is room for.

@@ -2,10 +2,12 @@
 //!
 //! [`Snapshot`] is a working tree or a commit, with the history before it; [`Workspace`] turns its files
 //! into searchable units, each content once; [`assemble`] locates anchors, follows relations from them and
-//! packs cards and source under a hard token budget. No store and no model take part. The crate must not
-//! know who asks, nor how a result is printed; it runs `git` for what only git knows.
+//! packs cards and source under a hard token budget. [`Cache`] keeps what was read for the next call. No store
+//! and no model take part. The crate must not know who asks, nor how a result is printed; it runs `git` for
+//! what only git knows.
 
 mod bm25;
+mod cache;
 mod cards;
 mod compress;
 mod error;
@@ -19,12 +21,14 @@ mod relate;
 mod settings;
 mod sheet;
 mod snapshot;
+mod state;
 mod symbols;
 mod units;
 mod words;
 mod workspace;
 
 pub use almanac_parse::ParseParams;
+pub use cache::Cache;
 pub use compress::Granularity;
 pub use error::Error;
 pub use package::{
@@ -34,6 +38,7 @@ pub use package::{
 pub use settings::{ContextSettings, Parts, Promotion, Propagation, Signals};
 pub use sheet::TokenCounter;
 pub use snapshot::Snapshot;
+pub use state::{State, StoreState};
 pub use workspace::{View, Workspace};
 
 /// Result of this crate.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use almanac_parse::ParseParams;
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +15,8 @@ use crate::promote;
 use crate::settings::ContextSettings;
 use crate::sheet::{Place, Sheet, TokenCounter};
 use crate::snapshot::Entry;
-use crate::symbols::matched;
+use crate::state::State;
+use crate::symbols::{self, line_terms, matched};
 use crate::workspace::{View, Workspace};
 use crate::{Error, Result};
 
@@ -138,6 +140,8 @@ pub struct Package {
     pub task: String,
     /// Commit that was read; null for a working tree.
     pub commit: Option<String>,
+    /// Which state of the tree this is of.
+    pub state: State,
     /// Files in rank order, those without a card included.
     pub files: Vec<String>,
     /// Files that the task itself points to.
@@ -271,15 +275,39 @@ fn open(
         .filter(|(_, idf)| *idf < unknown)
         .collect();
     let rarity = |term: u32| asked.get(&term).copied().unwrap_or(0.0);
+    read_symbols(&wanted, &texts, workspace, means.params);
+    let read = workspace.symbols.borrow();
     let mut opened = HashMap::new();
     for (place, entry) in wanted.iter().enumerate() {
         let Some(text) = texts.remove(&entry.path) else { continue };
-        let symbols = matched(&entry.path, &text, means.params, &workspace.vocabulary, rarity);
-        let fits = |line: &str| workspace.vocabulary.known(line).into_iter().map(rarity).sum::<f32>() > 0.0;
-        let fitting = text.lines().map(fits).collect();
+        let lines = line_terms(&text, &workspace.vocabulary);
+        let symbols = read.of(&entry.path, &entry.content).unwrap_or(&[]);
+        let symbols = matched(symbols, &lines, &workspace.vocabulary, rarity);
+        let fitting = lines.iter().map(|terms| terms.iter().any(|term| rarity(*term) > 0.0)).collect();
         opened.insert(place, Opened { text, symbols, fitting });
     }
     Ok(opened)
+}
+
+/// Parses the files that no package has opened yet.
+fn read_symbols(
+    wanted: &[&Entry],
+    texts: &HashMap<String, String>,
+    workspace: &Workspace,
+    params: &ParseParams,
+) {
+    let mut symbols = workspace.symbols.borrow_mut();
+    let unread: Vec<(&Entry, &String)> = wanted
+        .iter()
+        .filter(|entry| !symbols.has(&entry.path, &entry.content))
+        .filter_map(|entry| Some((*entry, texts.get(&entry.path)?)))
+        .collect();
+    let read: Vec<_> =
+        unread.par_iter().map(|(entry, text)| symbols::read(&entry.path, text, params)).collect();
+    for ((entry, _), found) in unread.iter().zip(read) {
+        symbols.insert(&entry.path, &entry.content, found);
+        workspace.has_new_symbols.set(true);
+    }
 }
 
 /// What the sheet holds, for programs.
@@ -290,6 +318,7 @@ fn described(sheet: &Sheet<'_>, material: &Material<'_>) -> Package {
     let mut package = Package {
         task: String::new(),
         commit: material.view.snapshot.commit.clone(),
+        state: material.view.snapshot.state.clone(),
         files: (0..material.ranked.len()).map(|at| material.path(at).to_owned()).collect(),
         anchors: anchors.into_iter().map(anchor).collect(),
         cards: Vec::new(),
@@ -340,7 +369,7 @@ fn described(sheet: &Sheet<'_>, material: &Material<'_>) -> Package {
                 package.entities.push(EntityCard {
                     path: path.clone(),
                     name: entity.qualified_name.clone(),
-                    kind: entity.kind.as_str().to_owned(),
+                    kind: entity.kind.clone(),
                     start_line: entity.start_line,
                     end_line: entity.end_line,
                     shown,

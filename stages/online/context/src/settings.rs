@@ -27,6 +27,8 @@ pub struct ContextSettings {
     pub view_share: f64,
     /// Model whose tokenizer counts the budget; empty: the answering model.
     pub tokenizer: String,
+    /// Most MiB of the cache of all trees; 0: nothing is kept.
+    pub cache_mib: u64,
     /// When a file's text is shown.
     pub promotion: Promotion,
     /// What takes part; each can be switched off alone.

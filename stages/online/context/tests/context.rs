@@ -5,7 +5,8 @@ use std::process::Command;
 use std::rc::Rc;
 
 use almanac_context::{
-    ContextSettings, Detail, Error, LeftOut, Means, Package, ParseParams, Snapshot, Workspace, assemble,
+    Cache, ContextSettings, Detail, Error, LeftOut, Means, Package, ParseParams, Snapshot, Workspace,
+    assemble,
 };
 
 fn defaults() -> toml::Table {
@@ -30,7 +31,7 @@ fn count(text: &str) -> usize {
 }
 
 fn of_tree(folder: &Path, task: &str, settings: &ContextSettings) -> Package {
-    let snapshot = Snapshot::of_tree(folder, &params().tree, settings.history).unwrap();
+    let snapshot = Snapshot::of_tree(folder, &params().tree, settings.history, &Cache::off()).unwrap();
     of(snapshot, task, settings)
 }
 
@@ -97,7 +98,7 @@ impl Repository {
     }
 
     fn at(&self, commit: &str) -> Snapshot {
-        Snapshot::of_commit(self.path(), commit, &params().tree, settings().history).unwrap()
+        Snapshot::of_commit(self.path(), commit, &params().tree, settings().history, &Cache::off()).unwrap()
     }
 }
 
@@ -123,7 +124,7 @@ fn the_budget_is_never_exceeded_and_what_is_left_out_is_said() {
         assert_eq!(said, package.files.len(), "at {budget}");
     }
     let tiny = ContextSettings { budget_tokens: 99, ..settings() };
-    let snapshot = Snapshot::of_tree(&picolib(), &params().tree, 0).unwrap();
+    let snapshot = Snapshot::of_tree(&picolib(), &params().tree, 0, &Cache::off()).unwrap();
     let mut workspace = Workspace::new();
     let view = workspace.view(Rc::new(snapshot), &tiny).unwrap();
     let of = |task| assemble(task, &workspace, &view, &means(&tiny, &params())).unwrap_err();
@@ -152,7 +153,7 @@ fn runs(text: &str) -> usize {
 #[test]
 fn any_budget_holds_to_the_token_whatever_counts() {
     let base = settings();
-    let snapshot = Snapshot::of_tree(&picolib(), &params().tree, 0).unwrap();
+    let snapshot = Snapshot::of_tree(&picolib(), &params().tree, 0, &Cache::off()).unwrap();
     let mut workspace = Workspace::new();
     let view = workspace.view(Rc::new(snapshot), &base).unwrap();
     let parameters = params();
@@ -251,7 +252,8 @@ fn a_commit_is_read_as_it_was_and_nothing_later() {
     // The working tree, as it is committed, gives what its commit gives.
     let tree = of_tree(repository.path(), task, &settings());
     assert_eq!((tree.files, tree.context), (new.files, new.context));
-    let missing = Snapshot::of_commit(repository.path(), "--output=x", &params().tree, 10).unwrap_err();
+    let missing =
+        Snapshot::of_commit(repository.path(), "--output=x", &params().tree, 10, &Cache::off()).unwrap_err();
     assert!(missing.to_string().contains("there is no commit `--output=x`"), "{missing}");
 }
 
