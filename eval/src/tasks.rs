@@ -127,7 +127,13 @@ fn run(
         let snapshot =
             Snapshot::of_commit(folder, &task.base_commit, &params.tree, own.history, &Cache::off())?;
         let view = workspace.1.view(Rc::new(snapshot), own)?;
-        let means = Means { settings: own, params: &params, count: &count, tokenizer: counting.name() };
+        let means = Means {
+            settings: own,
+            params: &params,
+            count: &count,
+            tokenizer: counting.name(),
+            explained: None,
+        };
         let package = assemble(&task.query, &workspace.1, &view, &means)?;
         let seconds = started.elapsed().as_secs_f64();
         outcomes.push(Outcome { task: task.clone(), package, seconds });

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use almanac_context::{
-    Answer, Cache, ContextSettings, Means, ParseParams, Snapshot, View, Workspace, assemble,
+    Answer, Cache, ContextSettings, Explained, Means, ParseParams, Snapshot, View, Workspace, assemble,
 };
 use almanac_generation::{ConfiguredModels, TokenCounting};
 use almanac_settings::environment;
@@ -15,7 +15,9 @@ use clap::Args;
 
 use super::batch::{self, Outcome, Query};
 use crate::error::Error;
+use crate::explained;
 use crate::knowledge::answering_model;
+use crate::project::Project;
 
 /// Options of `context`.
 #[derive(Debug, Args)]
@@ -43,6 +45,7 @@ struct Session {
     settings: ContextSettings,
     params: ParseParams,
     counting: TokenCounting,
+    explained: Option<Explained>,
     cache: Cache,
     workspace: Workspace,
     view: Option<(Option<String>, View)>,
@@ -61,6 +64,9 @@ impl Session {
         };
         let counting = TokenCounting::by_model(&ConfiguredModels::load(&settings)?, &model)?;
         let params: ParseParams = settings.section("parse.params")?;
+        // A store takes part where it is named; one that happens to lie here may be of another tree.
+        let is_named = global.store.is_some() || environment::store_dir().is_some();
+        let explained = if is_named { Some(read_store(global)?) } else { None };
         let cache = match environment::cache_dir().filter(|_| own.cache_mib > 0) {
             Some(folder) => {
                 let folder = folder.join("almanac").join("context");
@@ -73,6 +79,7 @@ impl Session {
             settings: own,
             params,
             counting,
+            explained,
             workspace: Workspace::of_cache(&cache),
             cache,
             view: None,
@@ -98,6 +105,7 @@ impl Session {
             params: &self.params,
             count: &count,
             tokenizer: self.counting.name(),
+            explained: self.explained.as_ref(),
         };
         let package = assemble(task, &self.workspace, view, &means)?;
         Ok(Answer { package, seconds: started.elapsed().as_secs_f64() })
@@ -109,6 +117,11 @@ impl Session {
             self.workspace.keep(view, &self.cache);
         }
     }
+}
+
+fn read_store(global: &GlobalArguments) -> miette::Result<Explained> {
+    let project = Project::open(global, &[])?;
+    explained::read(project.existing_store()?, project.settings.profile())
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &ContextArguments) -> miette::Result<ExitStatus> {

@@ -81,6 +81,10 @@ pub(crate) fn line(material: &Material<'_>, at: usize) -> Vec<(Place, String)> {
 fn details(material: &Material<'_>, at: usize) -> Vec<(Place, String)> {
     let (one, facts) = (&material.ranked[at], &material.facts[at]);
     let mut said: Vec<String> = Vec::new();
+    if let Some(explanation) = material.explanation(at) {
+        let mark = if explanation.is_stale { " (stale: the file has changed since)" } else { "" };
+        said.push(format!("{}{mark}", explanation.text));
+    }
     if !one.reasons.is_empty() {
         let mut reasons = one.reasons.join(", ");
         if let Some((from, _)) = &one.through {

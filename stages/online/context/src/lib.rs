@@ -11,6 +11,7 @@ mod cache;
 mod cards;
 mod compress;
 mod error;
+mod explained;
 mod facts;
 mod git;
 mod history;
@@ -31,6 +32,7 @@ pub use almanac_parse::ParseParams;
 pub use cache::Cache;
 pub use compress::Granularity;
 pub use error::Error;
+pub use explained::{Explained, Explanation};
 pub use package::{
     Anchor, Answer, Detail, EntityCard, FileCard, LeftOut, Means, Neighbour, Omitted, Package, RelationCard,
     assemble,

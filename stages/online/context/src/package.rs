@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::cards::{self, Opened};
 use crate::compress::Granularity;
+use crate::explained::{Explained, Explanation};
 use crate::facts::{self, Facts};
 use crate::locate::{Ranked, Task, rank};
 use crate::promote;
@@ -76,6 +77,8 @@ pub struct FileCard {
     pub neighbours: Vec<Neighbour>,
     /// Files of the package, one of each part, that only it connects.
     pub bridges: Vec<String>,
+    /// What the store says of it; null without one.
+    pub explanation: Option<Explanation>,
     /// Whether some of its source is shown.
     pub has_source: bool,
 }
@@ -187,6 +190,8 @@ pub struct Means<'a> {
     pub count: TokenCounter<'a>,
     /// What counts them.
     pub tokenizer: &'a str,
+    /// What a store says of the files of a working tree.
+    pub explained: Option<&'a Explained>,
 }
 
 /// Everything that cards and source are made from.
@@ -198,12 +203,20 @@ pub(crate) struct Material<'a> {
     /// Of the first files of the ranking, by place.
     pub(crate) opened: HashMap<usize, Opened>,
     pub(crate) granularity: Granularity,
+    pub(crate) explained: Option<&'a Explained>,
 }
 
 impl Material<'_> {
     /// Path of a ranked file.
     pub(crate) fn path(&self, place: usize) -> &str {
         &self.view.files[self.ranked[place].file].entry.path
+    }
+
+    /// What the store says of a ranked file. Contents of a commit have other names than those of a store.
+    pub(crate) fn explanation(&self, place: usize) -> Option<Explanation> {
+        let entry = &self.view.files[self.ranked[place].file].entry;
+        let explained = self.explained.filter(|_| self.view.snapshot.commit.is_none())?;
+        explained.of(&entry.path, &entry.content)
     }
 
     /// Part that a ranked file plays.
@@ -234,7 +247,8 @@ pub fn assemble(task: &str, workspace: &Workspace, view: &View, means: &Means<'_
     } else {
         Granularity::File
     };
-    let material = Material { view, settings, ranked, facts, opened, granularity };
+    let material =
+        Material { view, settings, ranked, facts, opened, granularity, explained: means.explained };
     let mut sheet = Sheet::new(means.count);
     if settings.parts.metadata_first {
         cards::add(&mut sheet, &material);
@@ -249,6 +263,13 @@ pub fn assemble(task: &str, workspace: &Workspace, view: &View, means: &Means<'_
     package.context = context;
     package.context_tokens = context_tokens;
     package.tokenizer = means.tokenizer.to_owned();
+    match means.explained {
+        Some(explained) if view.snapshot.commit.is_none() => {
+            package.state.store = Some(explained.beside(&view.snapshot));
+        }
+        Some(_) => package.state.warn("the store takes no part: it is compared with working trees only"),
+        None => {}
+    }
     Ok(package)
 }
 
@@ -360,6 +381,7 @@ fn described(sheet: &Sheet<'_>, material: &Material<'_>) -> Package {
             cues: facts.cues.clone(),
             neighbours: facts.neighbours.iter().map(|(to, one)| neighbour(*to, one.kind.name())).collect(),
             bridges: facts.bridges.iter().map(|end| material.path(*end).to_owned()).collect(),
+            explanation: material.explanation(at),
             has_source: matches!(detail, Detail::Partial | Detail::Full),
         });
         for (nth, symbol) in material.opened.get(&at).into_iter().flat_map(Opened::named).enumerate() {

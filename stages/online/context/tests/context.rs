@@ -42,7 +42,7 @@ fn of(snapshot: Snapshot, task: &str, settings: &ContextSettings) -> Package {
 }
 
 fn means<'a>(settings: &'a ContextSettings, params: &'a ParseParams) -> Means<'a> {
-    Means { settings, params, count: &count, tokenizer: "characters" }
+    Means { settings, params, count: &count, tokenizer: "characters", explained: None }
 }
 
 /// A repository with a history in which `solver.cpp` and `input.yaml` change together.
@@ -172,7 +172,13 @@ fn any_budget_holds_to_the_token_whatever_counts() {
         settings.listed = listed;
         settings.parts.metadata_first = metadata_first;
         let count: fn(&str) -> usize = COUNTERS[which];
-        let means = Means { settings: &settings, params: &parameters, count: &count, tokenizer: "test" };
+        let means = Means {
+            settings: &settings,
+            params: &parameters,
+            count: &count,
+            tokenizer: "test",
+            explained: None,
+        };
         let package = assemble(task, &workspace, &view, &means).unwrap();
         proptest::prop_assert!(package.context_tokens <= settings.budget_tokens);
         proptest::prop_assert_eq!(package.context_tokens, count(&package.context));

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 
-use almanac_context::{Cache, ContextSettings, Means, Package, ParseParams, Snapshot, Workspace, assemble};
+use almanac_context::{
+    Cache, ContextSettings, Explained, Means, Package, ParseParams, Snapshot, StoreState, Workspace, assemble,
+};
 
 const TASKS: [&str; 3] = [
     "Ghost cells of a field are not filled by fillHalo when the mesh is periodic",
@@ -95,7 +97,13 @@ impl Clone {
         let mut workspace = Workspace::of_cache(cache);
         let snapshot = Snapshot::of_tree(&self.tree(), &params.tree, settings.history, cache).unwrap();
         let view = workspace.view(Rc::new(snapshot), &settings).unwrap();
-        let means = Means { settings: &settings, params: &params, count: &count, tokenizer: "characters" };
+        let means = Means {
+            settings: &settings,
+            params: &params,
+            count: &count,
+            tokenizer: "characters",
+            explained: None,
+        };
         let packages = TASKS.map(|task| assemble(task, &workspace, &view, &means).unwrap());
         workspace.keep(&view, cache);
         packages.into()
@@ -159,6 +167,48 @@ fn whatever_happens_to_the_tree_a_warm_package_is_the_cold_one() {
 }
 
 #[test]
+fn what_a_store_says_is_marked_stale_where_the_file_has_changed() {
+    let clone = Clone::new();
+    let tree = almanac_freshness::tree::Tree::scan(&clone.tree(), &params().tree, Path::new("")).unwrap();
+    let mut explained = Explained::default();
+    for file in tree.files {
+        let line = file.path.ends_with("Field.hpp").then(|| "Fills ghost cells.".to_owned());
+        explained.add(file.path, file.digest.unwrap().to_string(), line);
+    }
+    let ask = |clone: &Clone| {
+        let (settings, params) = (settings(), params());
+        let mut workspace = Workspace::new();
+        let snapshot = Snapshot::of_tree(&clone.tree(), &params.tree, 10, &Cache::off()).unwrap();
+        let view = workspace.view(Rc::new(snapshot), &settings).unwrap();
+        let means = Means {
+            settings: &settings,
+            params: &params,
+            count: &count,
+            tokenizer: "characters",
+            explained: Some(&explained),
+        };
+        assemble(TASKS[0], &workspace, &view, &means).unwrap()
+    };
+    let explanation = |package: &Package| {
+        let card = package.cards.iter().find(|card| card.path == "src/Field/Field.hpp").unwrap();
+        card.explanation.clone().unwrap()
+    };
+    let same = ask(&clone);
+    assert!(
+        !explanation(&same).is_stale && same.context.contains("  Fills ghost cells.;"),
+        "{}",
+        same.context
+    );
+    assert_eq!(same.state.store, Some(StoreState::default()));
+    clone.append("src/Field/Field.hpp", "// changed\n");
+    clone.write("src/Field/New.h", "#pragma once\n");
+    std::fs::remove_file(clone.tree().join("src/Field/Field.h")).unwrap();
+    let changed = ask(&clone);
+    assert!(explanation(&changed).is_stale && changed.context.contains("Fills ghost cells. (stale"));
+    assert_eq!(changed.state.store, Some(StoreState { changed: 1, added: 1, deleted: 1 }));
+}
+
+#[test]
 fn a_cache_that_is_damaged_changes_nothing() {
     let clone = Clone::new();
     let first = clone.check("begin");
@@ -185,7 +235,13 @@ fn a_tree_without_history_is_answered_and_that_is_said() {
     let mut workspace = Workspace::new();
     let view = workspace.view(Rc::new(snapshot), &settings).unwrap();
     let params = params();
-    let means = Means { settings: &settings, params: &params, count: &count, tokenizer: "characters" };
+    let means = Means {
+        settings: &settings,
+        params: &params,
+        count: &count,
+        tokenizer: "characters",
+        explained: None,
+    };
     let package = assemble("Build the library", &workspace, &view, &means).unwrap();
     assert_eq!((package.state.commit, package.state.changed_files), (None, None));
     let said = &package.state.diagnostics;

@@ -114,7 +114,13 @@ fn an_answer_keeps_the_published_schema() {
     let mut answered = Value::Null;
     for budget in [100, 500, 8000, 100_000] {
         settings.budget_tokens = budget;
-        let means = Means { settings: &settings, params: &params, count: &count, tokenizer: "bytes" };
+        let means = Means {
+            settings: &settings,
+            params: &params,
+            count: &count,
+            tokenizer: "bytes",
+            explained: None,
+        };
         let package = assemble("Ghost cells of a field", &workspace, &view, &means).unwrap();
         answered = serde_json::to_value(Answer { package, seconds: 0.25 }).unwrap();
         assert_eq!(schema.check(&answered), Ok(()), "at {budget}");
