@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use almanac_context::{Cache, ContextSettings, Means, Package, ParseParams, Snapshot, Workspace, assemble};
+use almanac_context::{
+    Cache, ContextSettings, Means, Package, ParseParams, Signals, Snapshot, Workspace, assemble,
+};
 use almanac_generation::{ConfiguredModels, TokenCounting};
 use almanac_settings::Settings;
 use almanac_stage::GlobalArguments;
@@ -84,6 +86,8 @@ pub(crate) fn measure(arguments: &TasksArguments) -> miette::Result<ExitStatus> 
     let mut table = Table::new(HEADER).right(1..HEADER.len());
     let outcomes = run(&tasks, &repositories, &settings, &own)?;
     rows(&mut table, &outcomes);
+    let baseline = run(&tasks, &repositories, &settings, &whole_files(&own))?;
+    row(&mut table, "baseline: BM25 over whole files", &baseline.iter().collect::<Vec<_>>());
     if arguments.ablate {
         for (name, changed) in ablations(&own) {
             let outcomes = run(&tasks, &repositories, &settings, &changed)?;
@@ -139,6 +143,16 @@ fn run(
         outcomes.push(Outcome { task: task.clone(), package, seconds });
     }
     Ok(outcomes)
+}
+
+/// BM25 over whole files and nothing else: no other signal, no relation, no prior of roles.
+fn whole_files(own: &ContextSettings) -> ContextSettings {
+    let mut changed = own.clone();
+    changed.anchors = 0;
+    changed.role_factors.clear();
+    let file = own.signals.file.max(1.0);
+    changed.signals = Signals { file, unit: 0.0, path: 0.0, mention: 0.0, messages: 0.0, activity: 0.0 };
+    changed
 }
 
 /// One part off at a time, as in Table III of the paper.
