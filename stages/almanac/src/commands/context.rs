@@ -107,7 +107,10 @@ impl Session {
             tokenizer: self.counting.name(),
             explained: self.explained.as_ref(),
         };
-        let package = assemble(task, &self.workspace, view, &means)?;
+        let mut package = assemble(task, &self.workspace, view, &means)?;
+        if let Some(problem) = self.counting.problem() {
+            package.state.diagnostics.push(format!("tokens are approximated: {problem}"));
+        }
         Ok(Answer { package, seconds: started.elapsed().as_secs_f64() })
     }
 
