@@ -53,7 +53,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("almanac-retrieval", ONLINE),
     ("almanac-answer", ONLINE),
     // The one that reads a tree as it is now, without a store: it needs the parser's library.
-    ("almanac-context", &["almanac-tables", "almanac-language", "almanac-freshness", "almanac-parse"]),
+    (
+        "almanac-context",
+        &["almanac-artifact", "almanac-tables", "almanac-language", "almanac-freshness", "almanac-parse"],
+    ),
     // The command alone knows Slurm: this crate is its own, light, and used by nothing else.
     (
         "almanac-slurm",

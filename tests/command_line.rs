@@ -159,3 +159,37 @@ fn names_of_files_cannot_steer_the_terminal() {
         }
     }
 }
+
+#[test]
+fn a_context_without_a_tokenizer_holds_its_budget_and_says_so() {
+    let bench = Bench::with_picolib();
+    let home = tempfile::tempdir().unwrap();
+    let ask = |budget: &str| {
+        let mut command = Command::new(binary("almanac"));
+        command.args(["context", "Ghost cells of a field are not filled by fillHalo", "--json", "--budget"]);
+        command.arg(budget).arg("--source").arg(bench.tree());
+        command.env("XDG_CACHE_HOME", home.path()).env_remove("ALMANAC_MODELS").env_remove("ALMANAC_STORE");
+        let (code, stdout, stderr) = run(&mut command);
+        assert_eq!(code, Some(0), "{stderr}");
+        let mut answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        answer.as_object_mut().unwrap().remove("seconds");
+        answer
+    };
+    for budget in ["500", "2000", "100000"] {
+        let first = ask(budget);
+        let tokens = first["context"].as_str().unwrap().chars().count().div_ceil(4);
+        assert_eq!(first["context_tokens"], tokens);
+        assert!(tokens <= budget.parse().unwrap(), "{tokens} of {budget}");
+        assert!(first["tokenizer"].as_str().unwrap().starts_with("approximation"), "{}", first["tokenizer"]);
+        let said = first["state"]["diagnostics"].to_string();
+        assert!(said.contains("tokens are approximated") && said.contains("tokenizer.json"), "{said}");
+        // From the cache that the first call wrote.
+        assert!(home.path().join("almanac/context").is_dir());
+        assert_eq!(ask(budget), first);
+    }
+    let mut unknown = Command::new(binary("almanac"));
+    unknown.args(["context", "x", "--set", "context.tokenizer=none", "--source"]).arg(bench.tree());
+    let (code, _, stderr) = run(&mut unknown);
+    assert_eq!(code, Some(78), "{stderr}");
+    assert!(stderr.contains("no model named `none`"), "{stderr}");
+}

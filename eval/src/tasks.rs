@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use almanac_context::{ContextSettings, Package, ParseParams, Snapshot, Workspace, assemble};
+use almanac_context::{
+    Cache, ContextSettings, Means, Package, ParseParams, Signals, Snapshot, Workspace, assemble,
+};
+use almanac_generation::{ConfiguredModels, TokenCounting};
 use almanac_settings::Settings;
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Table};
@@ -83,6 +86,8 @@ pub(crate) fn measure(arguments: &TasksArguments) -> miette::Result<ExitStatus> 
     let mut table = Table::new(HEADER).right(1..HEADER.len());
     let outcomes = run(&tasks, &repositories, &settings, &own)?;
     rows(&mut table, &outcomes);
+    let baseline = run(&tasks, &repositories, &settings, &whole_files(&own))?;
+    row(&mut table, "baseline: BM25 over whole files", &baseline.iter().collect::<Vec<_>>());
     if arguments.ablate {
         for (name, changed) in ablations(&own) {
             let outcomes = run(&tasks, &repositories, &settings, &changed)?;
@@ -113,6 +118,8 @@ fn run(
     own: &ContextSettings,
 ) -> miette::Result<Vec<Outcome>> {
     let params: ParseParams = settings.section("parse.params")?;
+    let counting = TokenCounting::by_model(&ConfiguredModels::load(settings)?, &own.tokenizer)?;
+    let count = |text: &str| counting.count(text);
     let mut outcomes = Vec::new();
     let mut workspace = (String::new(), Workspace::new());
     for task in tasks {
@@ -121,14 +128,31 @@ fn run(
             workspace = (task.repo.clone(), Workspace::new());
         }
         let started = Instant::now();
-        let snapshot = Snapshot::of_commit(folder, &task.base_commit, &params.tree, own.history)?;
+        let snapshot =
+            Snapshot::of_commit(folder, &task.base_commit, &params.tree, own.history, &Cache::off())?;
         let view = workspace.1.view(Rc::new(snapshot), own)?;
-        let count = |text: &str| text.chars().count().div_ceil(4);
-        let package = assemble(&task.query, &workspace.1, &view, own, &params, &count)?;
+        let means = Means {
+            settings: own,
+            params: &params,
+            count: &count,
+            tokenizer: counting.name(),
+            explained: None,
+        };
+        let package = assemble(&task.query, &workspace.1, &view, &means)?;
         let seconds = started.elapsed().as_secs_f64();
         outcomes.push(Outcome { task: task.clone(), package, seconds });
     }
     Ok(outcomes)
+}
+
+/// BM25 over whole files and nothing else: no other signal, no relation, no prior of roles.
+fn whole_files(own: &ContextSettings) -> ContextSettings {
+    let mut changed = own.clone();
+    changed.anchors = 0;
+    changed.role_factors.clear();
+    let file = own.signals.file.max(1.0);
+    changed.signals = Signals { file, unit: 0.0, path: 0.0, mention: 0.0, messages: 0.0, activity: 0.0 };
+    changed
 }
 
 /// One part off at a time, as in Table III of the paper.
@@ -143,6 +167,7 @@ fn ablations(own: &ContextSettings) -> Vec<(&'static str, ContextSettings)> {
         ("implicit", with(|s| s.parts.implicit = false)),
         ("organisational", with(|s| s.parts.organisational = false)),
         ("metadata first", with(|s| s.parts.metadata_first = false)),
+        ("compression", with(|s| s.parts.compression = false)),
         ("relations", with(|s| s.anchors = 0)),
         ("finer units", with(|s| s.signals.unit = 0.0)),
         ("paths", with(|s| s.signals.path = 0.0)),

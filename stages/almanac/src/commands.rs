@@ -1,6 +1,7 @@
 //! The verbs.
 
 mod ask;
+mod batch;
 mod build;
 mod cancel;
 mod completions;

@@ -6,6 +6,7 @@
 mod children;
 mod commands;
 mod error;
+mod explained;
 mod knowledge;
 mod project;
 

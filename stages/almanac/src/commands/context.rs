@@ -1,19 +1,23 @@
 //! `almanac context`.
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use almanac_context::{ContextSettings, Package, ParseParams, Snapshot, View, Workspace, assemble};
-use almanac_retrieval::estimate_tokens;
+use almanac_context::{
+    Answer, Cache, ContextSettings, Explained, Means, ParseParams, Snapshot, View, Workspace, assemble,
+};
+use almanac_generation::{ConfiguredModels, TokenCounting};
+use almanac_settings::environment;
 use almanac_stage::{GlobalArguments, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::batch::{self, Outcome, Query};
 use crate::error::Error;
+use crate::explained;
+use crate::knowledge::answering_model;
+use crate::project::Project;
 
 /// Options of `context`.
 #[derive(Debug, Args)]
@@ -26,7 +30,8 @@ pub(crate) struct ContextArguments {
     /// Read this commit from git objects, not the working tree
     #[arg(long)]
     commit: Option<String>,
-    /// File of JSON lines {"id", "query", "commit"?}; one result a line, in one process
+    /// File of JSON lines {"id", "query", "commit"?}; one result a line, in one process; `-` is standard
+    /// input. A line that is no query gives {"id", "line", "error"}, and exit code 65 at the end
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     batch: Option<PathBuf>,
     /// Most tokens of the package [default: context.budget_tokens]
@@ -34,49 +39,22 @@ pub(crate) struct ContextArguments {
     budget: Option<u64>,
 }
 
-#[derive(Debug, Deserialize)]
-struct Line {
-    id: Value,
-    query: String,
-    commit: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Answered<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Value>,
-    #[serde(flatten)]
-    package: &'a Package,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
-struct Refused<'a> {
-    id: &'a Value,
-    line: usize,
-    error: String,
-}
-
 /// A tree that tasks are asked of, with everything read of it so far.
 pub(crate) struct Session {
     source: PathBuf,
     settings: ContextSettings,
     params: ParseParams,
+    counting: TokenCounting,
+    explained: Option<Explained>,
+    cache: Cache,
     workspace: Workspace,
     view: Option<(Option<String>, View)>,
 }
 
 impl Session {
-    /// A tree to ask tasks of.
+    /// A tree to ask tasks of; what the store says of its files takes part where it can be read.
     pub(crate) fn open(global: &GlobalArguments, source: &Path) -> miette::Result<Self> {
-        let arguments = ContextArguments {
-            task: None,
-            source: source.to_owned(),
-            commit: None,
-            batch: None,
-            budget: None,
-        };
-        Self::new(global, &arguments)
+        Self::with(global, source, None, read_store(global).ok())
     }
 
     /// The same with the tree as it is now, and another budget.
@@ -87,97 +65,131 @@ impl Session {
     }
 
     fn new(global: &GlobalArguments, arguments: &ContextArguments) -> miette::Result<Self> {
+        // A store takes part where it is named; one that happens to lie here may be of another tree.
+        let is_named = global.store.is_some() || environment::store_dir().is_some();
+        let explained = if is_named { Some(read_store(global)?) } else { None };
+        Self::with(global, &arguments.source, arguments.budget, explained)
+    }
+
+    fn with(
+        global: &GlobalArguments,
+        source: &Path,
+        budget: Option<u64>,
+        explained: Option<Explained>,
+    ) -> miette::Result<Self> {
         let settings = global.settings(&[])?;
         let mut own: ContextSettings = settings.section("context")?;
-        if let Some(budget) = arguments.budget {
+        if let Some(budget) = budget {
             own.budget_tokens = usize::try_from(budget).unwrap_or(usize::MAX);
         }
+        let model = match own.tokenizer.as_str() {
+            "" => answering_model(&settings)?,
+            name => name.to_owned(),
+        };
+        let counting = TokenCounting::by_model(&ConfiguredModels::load(&settings)?, &model)?;
+        let params: ParseParams = settings.section("parse.params")?;
+        let cache = match environment::cache_dir().filter(|_| own.cache_mib > 0) {
+            Some(folder) => {
+                let folder = folder.join("almanac").join("context");
+                Cache::of(&folder, source, &format!("{params:?}"), own.cache_mib << 20)
+            }
+            None => Cache::off(),
+        };
         Ok(Self {
-            source: arguments.source.clone(),
+            source: source.to_owned(),
             settings: own,
-            params: settings.section("parse.params")?,
-            workspace: Workspace::new(),
+            params,
+            counting,
+            explained,
+            workspace: Workspace::of_cache(&cache),
+            cache,
             view: None,
         })
     }
 
-    pub(crate) fn assemble(&mut self, task: &str, commit: Option<&str>) -> almanac_context::Result<Package> {
+    pub(crate) fn answer(&mut self, task: &str, commit: Option<&str>) -> almanac_context::Result<Answer> {
+        let started = Instant::now();
         let known = self.view.as_ref().is_some_and(|(known, _)| known.as_deref() == commit);
         if !known {
             let (rules, most) = (&self.params.tree, self.settings.history);
             let snapshot = match commit {
-                Some(commit) => Snapshot::of_commit(&self.source, commit, rules, most)?,
-                None => Snapshot::of_tree(&self.source, rules, most)?,
+                Some(commit) => Snapshot::of_commit(&self.source, commit, rules, most, &self.cache)?,
+                None => Snapshot::of_tree(&self.source, rules, most, &self.cache)?,
             };
             let view = self.workspace.view(Rc::new(snapshot), &self.settings)?;
             self.view = Some((commit.map(str::to_owned), view));
         }
         let Some((_, view)) = &self.view else { return Err(almanac_context::Error::EmptyTask) };
-        assemble(task, &self.workspace, view, &self.settings, &self.params, &estimate_tokens)
+        let count = |text: &str| self.counting.count(text);
+        let means = Means {
+            settings: &self.settings,
+            params: &self.params,
+            count: &count,
+            tokenizer: self.counting.name(),
+            explained: self.explained.as_ref(),
+        };
+        let mut package = assemble(task, &self.workspace, view, &means)?;
+        if let Some(problem) = self.counting.problem() {
+            package.state.diagnostics.push(format!("tokens are approximated: {problem}"));
+        }
+        Ok(Answer { package, seconds: started.elapsed().as_secs_f64() })
     }
+
+    /// Keeps what was read for the next call.
+    fn keep(&mut self) {
+        if let Some((_, view)) = &self.view {
+            self.workspace.keep(view, &self.cache);
+        }
+    }
+}
+
+fn read_store(global: &GlobalArguments) -> miette::Result<Explained> {
+    let project = Project::open(global, &[])?;
+    explained::read(project.existing_store()?, project.settings.profile())
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &ContextArguments) -> miette::Result<ExitStatus> {
     let mut session = Session::new(global, arguments)?;
     if let Some(path) = &arguments.batch {
-        return batch(&mut session, arguments, path);
+        return batch::run(path, || {
+            Ok(move |query: &Query| {
+                let commit = query.commit.as_deref().or(arguments.commit.as_deref());
+                let known = session.view.is_some();
+                match session.answer(&query.query, commit) {
+                    Ok(answer) => {
+                        // Of many commits the first is kept, not each.
+                        if !known || commit.is_none() {
+                            session.keep();
+                        }
+                        Ok(Outcome::Answer(answer))
+                    }
+                    Err(error) if error.is_of_the_task() => Ok(Outcome::refusal(&error)),
+                    Err(error) => Err(error.into()),
+                }
+            })
+        });
     }
     let task = arguments.task.as_deref().ok_or(Error::NoQuery)?;
-    let started = Instant::now();
-    let package = session.assemble(task, arguments.commit.as_deref())?;
-    let seconds = started.elapsed().as_secs_f64();
+    let answer = session.answer(task, arguments.commit.as_deref())?;
+    for diagnostic in &answer.package.state.diagnostics {
+        almanac_terminal::warning(diagnostic);
+    }
     if global.json {
-        almanac_terminal::data_json(&Answered { id: None, package: &package, seconds });
-    } else {
-        almanac_terminal::data(&package.context);
-        almanac_terminal::note(format!(
-            "{} tokens, {} files of {} ranked, {seconds:.2} s",
-            package.context_tokens,
-            package.cards.len(),
-            package.files.len()
-        ));
+        almanac_terminal::data_json(&answer);
+        session.keep();
+        return Ok(ExitStatus::Done);
     }
+    let package = &answer.package;
+    almanac_terminal::data(&package.context);
+    almanac_terminal::note(format!(
+        "{}: {} tokens by {}, {} files of {} ranked, {:.2} s",
+        package.state.summary(),
+        package.context_tokens,
+        package.tokenizer,
+        package.cards.len(),
+        package.files.len(),
+        answer.seconds
+    ));
+    session.keep();
     Ok(ExitStatus::Done)
-}
-
-/// Answers line by line; one that cannot be answered is said in its place.
-fn batch(session: &mut Session, arguments: &ContextArguments, path: &Path) -> miette::Result<ExitStatus> {
-    let file = fs_err::File::open(path).map_err(|source| Error::NoBatchFile { path: path.into(), source })?;
-    let (mut lines, mut refused) = (0, 0);
-    for (at, line) in BufReader::new(file).lines().enumerate() {
-        let text = line.map_err(|source| Error::BatchFile { path: path.into(), source })?;
-        if text.trim().is_empty() {
-            continue;
-        }
-        lines += 1;
-        let line: Line = match serde_json::from_str(&text) {
-            Ok(line) => line,
-            Err(error) => {
-                refused += 1;
-                refuse(&Value::Null, at + 1, &format!("not {{\"id\": …, \"query\": …}}: {error}"));
-                continue;
-            }
-        };
-        let started = Instant::now();
-        let commit = line.commit.as_deref().or(arguments.commit.as_deref());
-        match session.assemble(&line.query, commit) {
-            Ok(package) => {
-                let seconds = started.elapsed().as_secs_f64();
-                almanac_terminal::data_json(&Answered { id: Some(&line.id), package: &package, seconds });
-            }
-            Err(error) if error.is_of_the_task() => {
-                refused += 1;
-                refuse(&line.id, at + 1, &error.to_string());
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    if refused > 0 {
-        return Err(Error::BatchLines { path: path.to_owned(), refused, lines }.into());
-    }
-    Ok(ExitStatus::Done)
-}
-
-fn refuse(id: &Value, line: usize, error: &str) {
-    almanac_terminal::data_json(&Refused { id, line, error: error.to_owned() });
 }

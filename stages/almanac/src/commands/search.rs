@@ -1,14 +1,13 @@
 //! `almanac search`.
 
-mod batch;
-
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use almanac_retrieval::SearchResult;
 use almanac_stage::{GlobalArguments, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
 
+use super::batch::{self, Outcome, Query};
 use crate::error::Error;
 use crate::knowledge::Knowledge;
 use crate::project::Project;
@@ -43,7 +42,7 @@ impl SearchArguments {
 pub(crate) fn run(global: &GlobalArguments, arguments: &SearchArguments) -> miette::Result<ExitStatus> {
     let project = Project::open(global, &[])?;
     if let Some(batch) = &arguments.batch {
-        return batch::run(&project, arguments, batch);
+        return answer_batch(&project, arguments, batch);
     }
     let query = arguments.query.as_deref().ok_or(Error::NoQuery)?;
     let knowledge = Knowledge::open(&project)?;
@@ -54,6 +53,17 @@ pub(crate) fn run(global: &GlobalArguments, arguments: &SearchArguments) -> miet
         print(&found, arguments);
     }
     Ok(ExitStatus::Done)
+}
+
+fn answer_batch(project: &Project, arguments: &SearchArguments, path: &Path) -> miette::Result<ExitStatus> {
+    batch::run(path, || {
+        let knowledge = Knowledge::open(project)?;
+        Ok(move |query: &Query| match knowledge.search(&query.query, arguments.budget(), None) {
+            Ok(found) => Ok(Outcome::Answer(found)),
+            Err(error) if error.is_of_the_question() => Ok(Outcome::refusal(&error)),
+            Err(error) => Err(error.into()),
+        })
+    })
 }
 
 fn print(found: &SearchResult, arguments: &SearchArguments) {

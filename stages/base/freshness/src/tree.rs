@@ -1,13 +1,16 @@
 //! The source tree by content.
 
+use std::collections::HashMap;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use almanac_artifact::Digest;
 use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use rayon::prelude::*;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
@@ -36,6 +39,42 @@ pub struct TreeFile {
     pub problem: String,
 }
 
+/// What a file looked like when its content was hashed: a change of content changes one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    bytes: u64,
+    inode: u64,
+    /// Nanoseconds since 1970: of the content, and of content or attributes.
+    modified: i64,
+    changed: i64,
+}
+
+/// Age from which a stamp is trusted, in nanoseconds: a file changed again within the grain of its clock
+/// would look the same.
+const SETTLED: i64 = 2_000_000_000;
+
+impl Stamp {
+    fn of(found: &std::fs::Metadata) -> Self {
+        let nanoseconds =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            bytes: found.len(),
+            inode: found.ino(),
+            modified: nanoseconds(found.mtime(), found.mtime_nsec()),
+            changed: nanoseconds(found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    /// Whether a later change would show, for a file that is hashed after `now`.
+    fn is_settled(&self, now: i64) -> bool {
+        self.changed.max(self.modified) < now.saturating_sub(SETTLED)
+    }
+}
+
+/// Digests of files from an earlier scan, for files that look as they did then.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownDigests(HashMap<String, (Stamp, Digest)>);
+
 /// The tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
@@ -51,6 +90,17 @@ impl Tree {
     /// Links are not followed: a link to the outside would pull foreign files into the store and
     /// a link to a parent would never end.
     pub fn scan(root: &Path, rules: &TreeRules, exclude: &Path) -> Result<Self> {
+        Ok(Self::scan_again(root, rules, exclude, &KnownDigests::default())?.0)
+    }
+
+    /// The same, without reading files that look as they did when `known` was made; with what is known
+    /// now.
+    pub fn scan_again(
+        root: &Path,
+        rules: &TreeRules,
+        exclude: &Path,
+        known: &KnownDigests,
+    ) -> Result<(Self, KnownDigests)> {
         if !root.is_dir() {
             return Err(Error::NoTree { path: root.to_owned() });
         }
@@ -61,13 +111,22 @@ impl Tree {
             return Err(Error::IgnoreFile { path });
         }
         let paths = list(root, rules, exclude)?;
-        let read = |path: &PathBuf| read_file(root, path, rules.max_file_bytes).transpose();
-        let mut files: Vec<TreeFile> = paths.par_iter().filter_map(read).collect::<Result<_>>()?;
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        if files.is_empty() {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+        let read = |path: &PathBuf| read_file(root, path, rules.max_file_bytes, known).transpose();
+        let mut read: Vec<(TreeFile, Option<Stamp>)> =
+            paths.par_iter().filter_map(read).collect::<Result<_>>()?;
+        read.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        if read.is_empty() {
             return Err(Error::EmptyTree { path: root.to_owned() });
         }
-        Ok(Self { root: root.to_owned(), files })
+        let settled = read.iter().filter_map(|(file, stamp)| {
+            let stamp = stamp.filter(|stamp| stamp.is_settled(now))?;
+            Some((file.path.clone(), (stamp, file.digest?)))
+        });
+        let known = KnownDigests(settled.collect());
+        let files = read.into_iter().map(|(file, _)| file).collect();
+        Ok((Self { root: root.to_owned(), files }, known))
     }
 
     /// Digest of all paths and contents.
@@ -176,19 +235,33 @@ fn is_lasting(kind: ErrorKind) -> bool {
     )
 }
 
-fn read_file(root: &Path, path: &Path, max_file_bytes: u64) -> Result<Option<TreeFile>> {
+fn read_file(
+    root: &Path,
+    path: &Path,
+    max_file_bytes: u64,
+    known: &KnownDigests,
+) -> Result<Option<(TreeFile, Option<Stamp>)>> {
     let Ok(relative) = path.strip_prefix(root) else { return Ok(None) };
     let Some(relative) = relative.to_str() else {
         tracing::warn!("left out of the tree: {path:?} is not UTF-8");
         return Ok(None);
     };
     let mut file = TreeFile { path: relative.to_owned(), bytes: 0, digest: None, problem: String::new() };
+    if let Some((stamp, digest)) = known.0.get(relative)
+        && stamp.bytes <= max_file_bytes
+        && fs_err::symlink_metadata(path).is_ok_and(|found| Stamp::of(&found) == *stamp)
+    {
+        (file.bytes, file.digest) = (stamp.bytes, Some(*digest));
+        return Ok(Some((file, Some(*stamp))));
+    }
+    let mut stamp = None;
     let opened = fs_err::File::open(path).and_then(|handle| {
-        let bytes = handle.metadata()?.len();
-        if bytes > max_file_bytes {
-            return Ok((bytes, None));
+        let found = handle.metadata()?;
+        if found.len() > max_file_bytes {
+            return Ok((found.len(), None));
         }
-        Digest::of_reader(handle).map(|digest| (bytes, Some(digest)))
+        stamp = Some(Stamp::of(&found));
+        Digest::of_reader(handle).map(|digest| (found.len(), Some(digest)))
     });
     match opened {
         Ok((bytes, digest)) => {
@@ -202,5 +275,5 @@ fn read_file(root: &Path, path: &Path, max_file_bytes: u64) -> Result<Option<Tre
         Err(error) if is_lasting(error.kind()) => file.problem = error.kind().to_string(),
         Err(source) => return Err(Error::Walk { path: path.to_owned(), source }),
     }
-    Ok(Some(file))
+    Ok(Some((file, stamp)))
 }

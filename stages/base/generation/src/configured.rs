@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use almanac_inference::models::ModelCatalog;
-use almanac_inference::{CandleEmbedder, ChatOptions, EmbedderOptions, MistralModel, ModelIdentity};
+use almanac_inference::{
+    CandleEmbedder, ChatOptions, EmbedderOptions, MistralModel, ModelIdentity, TextTokenizer,
+};
 use almanac_settings::{Settings, environment};
 
 /// Where models are looked for when no folder is known: a path that Debian keeps from existing.
@@ -70,6 +72,11 @@ impl ConfiguredModels {
         let threads = NonZeroUsize::new(threads).unwrap_or_else(environment::job_threads);
         let options = EmbedderOptions { threads, memory_bytes: memory / EMBEDDER_SHARE };
         CandleEmbedder::load(&self.catalog, name, self.place(), &options)
+    }
+
+    /// Reads the tokenizer of a model, not its weights.
+    pub fn tokenizer(&self, name: &str) -> almanac_inference::Result<TextTokenizer> {
+        TextTokenizer::load(&self.catalog, name, self.place())
     }
 
     /// The name in `setting`, or in `fallback` when that is empty.

@@ -31,6 +31,7 @@ pub mod models;
 mod prompt;
 mod prompt_budget;
 mod sampling;
+mod text_tokenizer;
 mod tokens;
 
 pub use answer_schema::AnswerSchema;
@@ -47,3 +48,4 @@ pub use model::{
 };
 pub use prompt::{AnswerFormat, PromptError, PromptTemplate};
 pub use prompt_budget::{PromptBudget, clip, estimate_tokens, expected_tokens, first_sentence};
+pub use text_tokenizer::TextTokenizer;

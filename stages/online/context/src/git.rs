@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Error, Result};
 
 fn git(folder: &Path) -> Command {
@@ -98,8 +100,33 @@ pub(crate) fn contents(folder: &Path, blobs: &[&str], mut take: impl FnMut(usize
     result
 }
 
+/// State of a working tree.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Commit that is checked out; `None` before the first one.
+    pub(crate) commit: Option<String>,
+    /// Paths that differ from it, new ones included.
+    pub(crate) changed: usize,
+}
+
+/// Commit and changes of the working tree below `folder`; an error outside of a repository.
+pub(crate) fn head(folder: &Path) -> Result<Head> {
+    let arguments =
+        ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", "--", "."];
+    let status = output(folder, &arguments)?;
+    let mut head = Head::default();
+    for entry in status.split(|byte| *byte == 0).map(String::from_utf8_lossy) {
+        match entry.strip_prefix("# branch.oid ") {
+            Some(commit) => head.commit = (commit != "(initial)").then(|| commit.to_owned()),
+            None if entry.is_empty() || entry.starts_with('#') => {}
+            None => head.changed += 1,
+        }
+    }
+    Ok(head)
+}
+
 /// A past change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Change {
     pub(crate) message: String,
     pub(crate) paths: Vec<String>,

@@ -1,29 +1,31 @@
-//! The package: cards of files first, then source, under a hard budget.
+//! The package of a task: cards of files first, then source where it is of use, under a hard budget.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
+use std::collections::HashMap;
 
 use almanac_parse::ParseParams;
+use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cards::{self, Opened};
+use crate::compress::Granularity;
+use crate::explained::{Explained, Explanation};
+use crate::facts::{self, Facts};
 use crate::locate::{Ranked, Task, rank};
+use crate::promote;
 use crate::settings::ContextSettings;
+use crate::sheet::{Place, Sheet, TokenCounter};
 use crate::snapshot::Entry;
-use crate::symbols::{Matched, matched};
+use crate::state::State;
+use crate::symbols::{self, line_terms, matched};
 use crate::workspace::{View, Workspace};
 use crate::{Error, Result};
 
-/// Counts tokens as the reading model does.
-pub type TokenCounter<'a> = &'a dyn Fn(&str) -> usize;
-
 /// Smallest budget that holds a card.
 const LEAST: usize = 100;
-/// Symbols on a card, and lines of one symbol that are shown.
-const SYMBOLS: usize = 6;
-const SHOWN_LINES: u32 = 60;
 
 /// A file that the task itself points to.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Anchor {
     /// Path in the tree.
     pub path: String,
@@ -31,8 +33,31 @@ pub struct Anchor {
     pub score: f32,
 }
 
+/// How much of a file the package shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// Its name among those of its folder.
+    Name,
+    /// Its card.
+    Metadata,
+    /// Signatures and the lines that fit the task.
+    Partial,
+    /// All of its text.
+    Full,
+}
+
+/// A related file on a card.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Neighbour {
+    /// Path in the tree.
+    pub path: String,
+    /// Kind of relation.
+    pub kind: String,
+}
+
 /// A file of the package.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FileCard {
     /// Path in the tree.
     pub path: String,
@@ -40,14 +65,26 @@ pub struct FileCard {
     pub role: String,
     /// Score, relations included.
     pub score: f32,
+    /// How much its text is likely to matter, from 0 to 1.
+    pub utility: f32,
+    /// How much of it is shown.
+    pub detail: Detail,
     /// Why it is here.
     pub reasons: Vec<String>,
+    /// Words of the task that it has, rarest first.
+    pub cues: Vec<String>,
+    /// Files of the package it is related to, surest first.
+    pub neighbours: Vec<Neighbour>,
+    /// Files of the package, one of each part, that only it connects.
+    pub bridges: Vec<String>,
+    /// What the store says of it; null without one.
+    pub explanation: Option<Explanation>,
     /// Whether some of its source is shown.
     pub has_source: bool,
 }
 
 /// A symbol or section that shares words with the task.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EntityCard {
     /// File.
     pub path: String,
@@ -59,12 +96,12 @@ pub struct EntityCard {
     pub start_line: u32,
     /// Last line.
     pub end_line: u32,
-    /// Whether its source is shown.
+    /// Whether its first line is shown.
     pub shown: bool,
 }
 
 /// A relation between two files of the package.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RelationCard {
     /// From.
     pub from: String,
@@ -76,22 +113,38 @@ pub struct RelationCard {
     pub evidence: String,
 }
 
-/// A ranked file without a card.
-#[derive(Debug, Clone, Serialize)]
+/// What of a ranked file is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOut {
+    /// Everything.
+    File,
+    /// What its card would say beside its name.
+    Card,
+    /// Its source.
+    Source,
+}
+
+/// A ranked file of which something is left out.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Omitted {
     /// Path in the tree.
     pub path: String,
-    /// Why it was left out.
+    /// What is left out.
+    pub what: LeftOut,
+    /// Why.
     pub reason: String,
 }
 
 /// The context of a task.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Package {
     /// The task as it was given.
     pub task: String,
-    /// Commit that was read; `None` for a working tree.
+    /// Commit that was read; null for a working tree.
     pub commit: Option<String>,
+    /// Which state of the tree this is of.
+    pub state: State,
     /// Files in rank order, those without a card included.
     pub files: Vec<String>,
     /// Files that the task itself points to.
@@ -100,82 +153,124 @@ pub struct Package {
     pub cards: Vec<FileCard>,
     /// Symbols named in the context.
     pub entities: Vec<EntityCard>,
-    /// Relations that brought files in.
+    /// Relations between files of the context.
     pub relations: Vec<RelationCard>,
-    /// What the budget left out.
+    /// What the budget and the thresholds left out.
     pub omitted: Vec<Omitted>,
+    /// Grain at which the repository is shown.
+    pub granularity: Granularity,
     /// Text for a model.
     pub context: String,
     /// Its tokens; never more than the budget.
     pub context_tokens: usize,
+    /// The budget.
+    pub budget_tokens: usize,
+    /// What counts tokens: a model's tokenizer, or how it is approximated.
+    pub tokenizer: String,
+}
+
+/// What `almanac context --json` prints of a task.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "almanac context --json")]
+pub struct Answer {
+    /// The context.
+    #[serde(flatten)]
+    pub package: Package,
+    /// Seconds it took, reading the tree included.
+    pub seconds: f64,
+}
+
+/// What a package is made with.
+pub struct Means<'a> {
+    /// Weights, thresholds and the budget.
+    pub settings: &'a ContextSettings,
+    /// How files are parsed.
+    pub params: &'a ParseParams,
+    /// Counts tokens.
+    pub count: TokenCounter<'a>,
+    /// What counts them.
+    pub tokenizer: &'a str,
+    /// What a store says of the files of a working tree.
+    pub explained: Option<&'a Explained>,
+}
+
+/// Everything that cards and source are made from.
+pub(crate) struct Material<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) settings: &'a ContextSettings,
+    pub(crate) ranked: Vec<Ranked>,
+    pub(crate) facts: Vec<Facts>,
+    /// Of the first files of the ranking, by place.
+    pub(crate) opened: HashMap<usize, Opened>,
+    pub(crate) granularity: Granularity,
+    pub(crate) explained: Option<&'a Explained>,
+}
+
+impl Material<'_> {
+    /// Path of a ranked file.
+    pub(crate) fn path(&self, place: usize) -> &str {
+        &self.view.files[self.ranked[place].file].entry.path
+    }
+
+    /// What the store says of a ranked file. Contents of a commit have other names than those of a store.
+    pub(crate) fn explanation(&self, place: usize) -> Option<Explanation> {
+        let entry = &self.view.files[self.ranked[place].file].entry;
+        let explained = self.explained.filter(|_| self.view.snapshot.commit.is_none())?;
+        explained.of(&entry.path, &entry.content)
+    }
+
+    /// Part that a ranked file plays.
+    pub(crate) fn role(&self, place: usize) -> &'static str {
+        self.view.files[self.ranked[place].file].role.as_str()
+    }
 }
 
 /// Recovers the context of a task from a view of a snapshot.
 ///
 /// # Errors
 /// An empty task, a budget under 100 tokens, or a file of the snapshot that cannot be read.
-pub fn assemble(
-    task: &str,
-    workspace: &Workspace,
-    view: &View,
-    settings: &ContextSettings,
-    params: &ParseParams,
-    count: TokenCounter<'_>,
-) -> Result<Package> {
+pub fn assemble(task: &str, workspace: &Workspace, view: &View, means: &Means<'_>) -> Result<Package> {
+    let settings = means.settings;
     if task.trim().is_empty() {
         return Err(Error::EmptyTask);
     }
     if settings.budget_tokens < LEAST {
         return Err(Error::Budget { budget: settings.budget_tokens, least: LEAST });
     }
-    let words = Task::new(task, &workspace.vocabulary);
-    let mut ranked = rank(&words, view, settings);
+    let terms = Task::new(task, &workspace.vocabulary);
+    let mut ranked = rank(&terms, view, settings);
     ranked.truncate(settings.listed);
-    let opened = open(&ranked, workspace, view, settings, params, &words)?;
-    let mut packer = Packer {
-        view,
-        settings,
-        count,
-        text: String::new(),
-        package: Package {
-            task: task.to_owned(),
-            commit: view.snapshot.commit.clone(),
-            files: ranked.iter().map(|one| path(view, one).to_owned()).collect(),
-            anchors: anchors(&ranked, view, settings),
-            cards: Vec::new(),
-            entities: Vec::new(),
-            relations: Vec::new(),
-            omitted: Vec::new(),
-            context: String::new(),
-            context_tokens: 0,
-        },
+    let facts = facts::gather(&ranked, task, &terms, view, &workspace.vocabulary, settings);
+    let opened = open(&ranked, workspace, view, means, &terms)?;
+    let granularity = if settings.parts.compression {
+        Granularity::of(ranked.len(), view.files.len(), settings.card_budget())
+    } else {
+        Granularity::File
     };
-    packer.cards(&ranked, &opened);
-    packer.sources(&ranked, &opened);
-    let mut package = packer.package;
-    package.context_tokens = count(&packer.text);
-    package.context = packer.text;
+    let material =
+        Material { view, settings, ranked, facts, opened, granularity, explained: means.explained };
+    let mut sheet = Sheet::new(means.count);
+    if settings.parts.metadata_first {
+        cards::add(&mut sheet, &material);
+        promote::add(&mut sheet, &material);
+    } else {
+        promote::add_in_rank_order(&mut sheet, &material);
+    }
+    cards::add_left_out(&mut sheet, &material);
+    let (context, context_tokens) = sheet.finish(settings.budget_tokens);
+    let mut package = described(&sheet, &material);
+    package.task = task.to_owned();
+    package.context = context;
+    package.context_tokens = context_tokens;
+    package.tokenizer = means.tokenizer.to_owned();
+    match means.explained {
+        Some(explained) if view.snapshot.commit.is_none() => {
+            package.state.store = Some(explained.beside(&view.snapshot));
+        }
+        Some(_) => package.state.warn("the store takes no part: it is compared with working trees only"),
+        None => {}
+    }
     Ok(package)
-}
-
-fn path<'v>(view: &'v View, ranked: &Ranked) -> &'v str {
-    &view.files[ranked.file].entry.path
-}
-
-fn anchors(ranked: &[Ranked], view: &View, settings: &ContextSettings) -> Vec<Anchor> {
-    let mut by_own: Vec<&Ranked> = ranked.iter().collect();
-    by_own.sort_by(|a, b| b.own.total_cmp(&a.own).then(a.file.cmp(&b.file)));
-    by_own
-        .into_iter()
-        .take(settings.anchors)
-        .map(|one| Anchor { path: path(view, one).to_owned(), score: one.own })
-        .collect()
-}
-
-/// Text and matched symbols of a file.
-struct Opened {
-    text: String,
-    symbols: Vec<Matched>,
 }
 
 /// Reads the first files of the ranking.
@@ -183,155 +278,156 @@ fn open(
     ranked: &[Ranked],
     workspace: &Workspace,
     view: &View,
-    settings: &ContextSettings,
-    params: &ParseParams,
+    means: &Means<'_>,
     task: &Task<'_>,
 ) -> Result<HashMap<usize, Opened>> {
-    let wanted: Vec<&Entry> =
-        ranked.iter().take(settings.opened).map(|one| &view.files[one.file].entry).collect();
+    let first = &ranked[..means.settings.opened.min(ranked.len())];
+    let wanted: Vec<&Entry> = first.iter().map(|one| &view.files[one.file].entry).collect();
     let mut texts: HashMap<String, String> = HashMap::new();
     view.snapshot.texts(&wanted, |entry, text| {
         texts.insert(entry.path.clone(), text);
     })?;
-    let asked: HashSet<u32> = task.terms.iter().map(|(term, _)| *term).collect();
-    let rarity = |term: u32| if asked.contains(&term) { view.whole.idf(term) } else { 0.0 };
+    // A word that no file has says nothing, even where something read before has it.
+    let unknown = view.whole.idf(u32::MAX);
+    let asked: HashMap<u32, f32> = task
+        .terms
+        .iter()
+        .map(|(term, _)| (*term, view.whole.idf(*term)))
+        .filter(|(_, idf)| *idf < unknown)
+        .collect();
+    let rarity = |term: u32| asked.get(&term).copied().unwrap_or(0.0);
+    read_symbols(&wanted, &texts, workspace, means.params);
+    let read = workspace.symbols.borrow();
     let mut opened = HashMap::new();
-    for one in ranked.iter().take(settings.opened) {
-        let Some(text) = texts.remove(path(view, one)) else { continue };
-        let symbols = matched(path(view, one), &text, params, &workspace.vocabulary, rarity);
-        opened.insert(one.file, Opened { text, symbols });
+    for (place, entry) in wanted.iter().enumerate() {
+        let Some(text) = texts.remove(&entry.path) else { continue };
+        let lines = line_terms(&text, &workspace.vocabulary);
+        let symbols = read.of(&entry.path, &entry.content).unwrap_or(&[]);
+        let symbols = matched(symbols, &lines, &workspace.vocabulary, rarity);
+        let fitting = lines.iter().map(|terms| terms.iter().any(|term| rarity(*term) > 0.0)).collect();
+        opened.insert(place, Opened { text, symbols, fitting });
     }
     Ok(opened)
 }
 
-struct Packer<'a> {
-    view: &'a View,
-    settings: &'a ContextSettings,
-    count: TokenCounter<'a>,
-    text: String,
-    package: Package,
+/// Parses the files that no package has opened yet.
+fn read_symbols(
+    wanted: &[&Entry],
+    texts: &HashMap<String, String>,
+    workspace: &Workspace,
+    params: &ParseParams,
+) {
+    let mut symbols = workspace.symbols.borrow_mut();
+    let unread: Vec<(&Entry, &String)> = wanted
+        .iter()
+        .filter(|entry| !symbols.has(&entry.path, &entry.content))
+        .filter_map(|entry| Some((*entry, texts.get(&entry.path)?)))
+        .collect();
+    let read: Vec<_> =
+        unread.par_iter().map(|(entry, text)| symbols::read(&entry.path, text, params)).collect();
+    for ((entry, _), found) in unread.iter().zip(read) {
+        symbols.insert(&entry.path, &entry.content, found);
+        workspace.has_new_symbols.set(true);
+    }
 }
 
-impl Packer<'_> {
-    /// Adds a piece if the whole stays within `budget` tokens.
-    fn add(&mut self, piece: &str, budget: usize) -> bool {
-        let before = self.text.len();
-        self.text.push_str(piece);
-        // The whole is counted: tokens may join across a border.
-        if (self.count)(&self.text) <= budget {
-            return true;
+/// What the sheet holds, for programs.
+fn described(sheet: &Sheet<'_>, material: &Material<'_>) -> Package {
+    let settings = material.settings;
+    let anchors = facts::anchors(&material.ranked, settings.anchors);
+    let anchor = |at: usize| Anchor { path: material.path(at).to_owned(), score: material.ranked[at].own };
+    let mut package = Package {
+        task: String::new(),
+        commit: material.view.snapshot.commit.clone(),
+        state: material.view.snapshot.state.clone(),
+        files: (0..material.ranked.len()).map(|at| material.path(at).to_owned()).collect(),
+        anchors: anchors.into_iter().map(anchor).collect(),
+        cards: Vec::new(),
+        entities: Vec::new(),
+        relations: Vec::new(),
+        omitted: Vec::new(),
+        granularity: material.granularity,
+        context: String::new(),
+        context_tokens: 0,
+        budget_tokens: settings.budget_tokens,
+        tokenizer: String::new(),
+    };
+    let named = cards::named(sheet, material);
+    for at in 0..material.ranked.len() {
+        let detail = promote::detail(sheet, material, at);
+        let has_card = sheet.has(Place::Card(at));
+        let path = material.path(at).to_owned();
+        if !has_card && !named.contains(&at) {
+            let reason = "no room for its card".to_owned();
+            package.omitted.push(Omitted { path, what: LeftOut::File, reason });
+            continue;
         }
-        self.text.truncate(before);
-        false
-    }
-
-    fn cards(&mut self, ranked: &[Ranked], opened: &HashMap<usize, Opened>) {
-        let share = if self.settings.parts.metadata_first { self.settings.card_share } else { 0.2 };
-        let budget = (self.settings.budget_tokens as f64 * share) as usize;
-        self.add("# Files\n", budget);
-        for one in ranked {
-            let file = &self.view.files[one.file];
-            let mut card = format!("- {} ({})", file.entry.path, file.role.as_str());
-            if !one.reasons.is_empty() {
-                let _ = write!(card, ": {}", one.reasons.join("; "));
-            }
-            card.push('\n');
-            let symbols = opened.get(&one.file).map_or(&[][..], |opened| opened.symbols.as_slice());
-            let mut named = String::new();
-            for symbol in symbols.iter().take(SYMBOLS) {
-                let entity = &symbol.entity;
-                let _ = writeln!(
-                    named,
-                    "  - {} {} {}-{}",
-                    entity.kind.as_str(),
-                    entity.qualified_name,
-                    entity.start_line,
-                    entity.end_line
-                );
-            }
-            let whole = self.add(&format!("{card}{named}"), budget);
-            if !whole && !self.add(&card, budget) {
-                self.package.omitted.push(Omitted {
-                    path: file.entry.path.clone(),
-                    reason: "no room for its card".to_owned(),
+        let detail = if has_card { detail } else { Detail::Name };
+        let facts = &material.facts[at];
+        if let Some((what, reason)) = cards::left_out(sheet, material, at, detail) {
+            package.omitted.push(Omitted { path: path.clone(), what, reason: reason.to_owned() });
+        }
+        let neighbour = |place: usize, kind: &str| Neighbour {
+            path: material.path(place).to_owned(),
+            kind: kind.to_owned(),
+        };
+        package.cards.push(FileCard {
+            path: path.clone(),
+            role: material.role(at).to_owned(),
+            score: material.ranked[at].score,
+            utility: facts.utility,
+            detail,
+            reasons: material.ranked[at].reasons.clone(),
+            cues: facts.cues.clone(),
+            neighbours: facts.neighbours.iter().map(|(to, one)| neighbour(*to, one.kind.name())).collect(),
+            bridges: facts.bridges.iter().map(|end| material.path(*end).to_owned()).collect(),
+            explanation: material.explanation(at),
+            has_source: matches!(detail, Detail::Partial | Detail::Full),
+        });
+        for (nth, symbol) in material.opened.get(&at).into_iter().flat_map(Opened::named).enumerate() {
+            let entity = &symbol.entity;
+            let shown = sheet.has(Place::Line(at, entity.start_line));
+            if shown || sheet.has(Place::Symbol(at, nth)) {
+                package.entities.push(EntityCard {
+                    path: path.clone(),
+                    name: entity.qualified_name.clone(),
+                    kind: entity.kind.clone(),
+                    start_line: entity.start_line,
+                    end_line: entity.end_line,
+                    shown,
                 });
-                continue;
             }
-            self.package.cards.push(FileCard {
-                path: file.entry.path.clone(),
-                role: file.role.as_str().to_owned(),
-                score: one.score,
-                reasons: one.reasons.clone(),
-                has_source: false,
-            });
-            if whole {
-                self.name(&file.entry.path, symbols);
-            }
-            self.relate(one);
         }
     }
+    relate(&mut package, material, |at| sheet.has(Place::Card(at)) || named.contains(&at));
+    package
+}
 
-    fn name(&mut self, path: &str, symbols: &[Matched]) {
-        for symbol in symbols.iter().take(SYMBOLS) {
-            self.package.entities.push(EntityCard {
-                path: path.to_owned(),
-                name: symbol.entity.qualified_name.clone(),
-                kind: symbol.entity.kind.as_str().to_owned(),
-                start_line: symbol.entity.start_line,
-                end_line: symbol.entity.end_line,
-                shown: false,
-            });
-        }
-    }
-
-    fn relate(&mut self, one: &Ranked) {
-        if let Some((from, related)) = &one.through {
-            self.package.relations.push(RelationCard {
-                from: self.view.files[*from].entry.path.clone(),
-                to: self.view.files[one.file].entry.path.clone(),
+/// Relations among files of the package: what brought each in, then its other neighbours.
+fn relate(package: &mut Package, material: &Material<'_>, is_in: impl Fn(usize) -> bool) {
+    let path = |file: usize| material.view.files[file].entry.path.clone();
+    for at in (0..material.ranked.len()).filter(|at| is_in(*at)) {
+        let one = &material.ranked[at];
+        let brought = one.through.iter().map(|(from, related)| (*from, one.file, related));
+        let others = material.facts[at].neighbours.iter().filter(|(to, _)| is_in(*to));
+        let others = others.map(|(to, related)| (one.file, material.ranked[*to].file, related));
+        for (from, to, related) in brought.chain(others) {
+            let card = RelationCard {
+                from: path(from),
+                to: path(to),
                 kind: related.kind.name().to_owned(),
                 evidence: related.evidence.clone(),
-            });
-        }
-    }
-
-    /// Source of the best symbols, the first of every file before the second of any.
-    fn sources(&mut self, ranked: &[Ranked], opened: &HashMap<usize, Opened>) {
-        let budget = self.settings.budget_tokens;
-        let mut begun = false;
-        let mut shown: HashSet<(usize, u32)> = HashSet::new();
-        for round in 0..SYMBOLS {
-            for one in ranked {
-                let Some(file) = opened.get(&one.file) else { continue };
-                let Some(symbol) = file.symbols.get(round) else { continue };
-                let entity = &symbol.entity;
-                let last = entity.end_line.min(entity.start_line + SHOWN_LINES - 1);
-                if !(entity.start_line..=last).any(|line| !shown.contains(&(one.file, line))) {
-                    continue;
-                }
-                let mut piece = if begun { String::new() } else { "\n# Source\n".to_owned() };
-                let path = &self.view.files[one.file].entry.path;
-                let _ = writeln!(piece, "\n## {path}:{}-{last} {}", entity.start_line, entity.qualified_name);
-                let lines = file.text.lines().enumerate().skip(entity.start_line as usize - 1);
-                for (at, line) in lines.take((last - entity.start_line + 1) as usize) {
-                    let _ = writeln!(piece, "{}: {line}", at + 1);
-                }
-                if !self.add(&piece, budget) {
-                    continue;
-                }
-                begun = true;
-                shown.extend((entity.start_line..=last).map(|line| (one.file, line)));
-                self.mark(path.clone().as_str(), entity.start_line);
+            };
+            let is_known = |known: &RelationCard| {
+                known.kind == card.kind
+                    && ((known.from == card.from && known.to == card.to)
+                        || (known.evidence == card.evidence
+                            && known.from == card.to
+                            && known.to == card.from))
+            };
+            if !package.relations.iter().any(is_known) {
+                package.relations.push(card);
             }
         }
-    }
-
-    fn mark(&mut self, path: &str, line: u32) {
-        let cards = self.package.cards.iter_mut();
-        cards.filter(|card| card.path == path).for_each(|card| card.has_source = true);
-        let entities = self.package.entities.iter_mut();
-        entities
-            .filter(|entity| entity.path == path && entity.start_line == line)
-            .for_each(|entity| entity.shown = true);
     }
 }

@@ -23,6 +23,14 @@ pub struct ContextSettings {
     pub opened: usize,
     /// Share of the budget that cards get before any source.
     pub card_share: f64,
+    /// Share of the budget for the view of the repository's modules.
+    pub view_share: f64,
+    /// Model whose tokenizer counts the budget; empty: the answering model.
+    pub tokenizer: String,
+    /// Most MiB of the cache of all trees; 0: nothing is kept.
+    pub cache_mib: u64,
+    /// When a file's text is shown.
+    pub promotion: Promotion,
     /// What takes part; each can be switched off alone.
     pub parts: Parts,
     /// Weights of what makes an anchor; each signal is a share of the best file's.
@@ -45,6 +53,35 @@ pub struct Parts {
     pub organisational: bool,
     /// Cards before source.
     pub metadata_first: bool,
+    /// The repository at the grain that tree and budget allow.
+    pub compression: bool,
+}
+
+impl ContextSettings {
+    /// Most tokens of what comes before source.
+    pub(crate) fn card_budget(&self) -> usize {
+        (self.budget_tokens as f64 * self.card_share) as usize
+    }
+}
+
+/// `[context.promotion]`: use of a file's text for the task, from 0 to 1, and what it takes to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promotion {
+    /// Weight of the file's score, as a share of the best one's.
+    pub score: f64,
+    /// Weight of the task's words that it has.
+    pub cues: f64,
+    /// Weight of being an anchor; half for a file related to one.
+    pub anchor: f64,
+    /// Weight of connecting parts of the package that nothing else connects.
+    pub bridge: f64,
+    /// Least use for signatures and the lines that fit the task.
+    pub partial: f64,
+    /// Least use for all of the text.
+    pub full: f64,
+    /// Largest share of the budget for all of one file.
+    pub full_share: f64,
 }
 
 /// `[context.signals]`.

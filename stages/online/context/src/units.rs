@@ -1,5 +1,7 @@
 //! What is searched of one content: its terms, whole and by stretches of lines, and its includes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bm25::counted;
 use crate::words::Vocabulary;
 
@@ -11,7 +13,7 @@ const STEP: usize = 40;
 const LONGEST: usize = 400_000;
 
 /// Terms of one content, path aside.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Units {
     pub(crate) whole: Vec<(u32, f32)>,
     pub(crate) stretches: Vec<Vec<(u32, f32)>>,

@@ -27,6 +27,18 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
+    /// The terms in the order of their numbers.
+    pub(crate) fn terms(&self) -> Vec<&str> {
+        let mut terms = vec![""; self.terms.len()];
+        self.terms.iter().for_each(|(term, number)| terms[*number as usize] = term);
+        terms
+    }
+
+    /// Terms by the order of their numbers.
+    pub(crate) fn of_terms(terms: Vec<String>) -> Self {
+        Self { terms: terms.into_iter().zip(0..).collect() }
+    }
+
     fn number(&mut self, term: &str) -> u32 {
         if let Some(&number) = self.terms.get(term) {
             return number;

@@ -1,6 +1,7 @@
 //! Contents read so far, and the searchable view of one snapshot.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use almanac_language::{Classification, PathRole, path_role};
@@ -8,18 +9,26 @@ use almanac_tables::ArtifactRole;
 
 use crate::Result;
 use crate::bm25::{Bm25, counted};
+use crate::cache::{Cache, Kept};
 use crate::history::History;
 use crate::relate::Relations;
 use crate::settings::ContextSettings;
 use crate::snapshot::{Entry, Snapshot};
+use crate::symbols::ReadSymbols;
 use crate::units::Units;
 use crate::words::Vocabulary;
+
+/// A cache holds contents of earlier states of a tree up to so many times its own; then it begins anew.
+const STATES: usize = 3;
 
 /// Contents by name: a second snapshot pays only for what differs from those before it.
 #[derive(Debug, Default)]
 pub struct Workspace {
     pub(crate) vocabulary: Vocabulary,
     contents: HashMap<String, Rc<Units>>,
+    pub(crate) symbols: RefCell<ReadSymbols>,
+    pub(crate) has_new_symbols: std::cell::Cell<bool>,
+    has_new_contents: bool,
 }
 
 impl Workspace {
@@ -28,11 +37,42 @@ impl Workspace {
         Self::default()
     }
 
+    /// What a cache holds.
+    pub fn of_cache(cache: &Cache) -> Self {
+        let kept: Option<(Vec<String>, Vec<(String, Units)>)> = cache.read(Kept::Contents);
+        let (terms, contents) = kept.unwrap_or_default();
+        Self {
+            vocabulary: Vocabulary::of_terms(terms),
+            contents: contents.into_iter().map(|(content, units)| (content, Rc::new(units))).collect(),
+            symbols: RefCell::new(cache.read(Kept::Symbols).unwrap_or_default()),
+            ..Self::default()
+        }
+    }
+
+    /// Keeps what is new for the next call, which will ask for something like `view`.
+    pub fn keep(&mut self, view: &View, cache: &Cache) {
+        let current: HashSet<&str> = view.files.iter().map(|file| file.entry.content.as_str()).collect();
+        if std::mem::take(&mut self.has_new_contents) {
+            let all = || self.contents.iter().map(|(content, units)| (content.as_str(), units.as_ref()));
+            if self.contents.len() <= STATES * current.len() {
+                cache.write(Kept::Contents, &(self.vocabulary.terms(), all().collect::<Vec<_>>()));
+            } else {
+                cache.write(Kept::Contents, &(Vec::<&str>::new(), Vec::<(&str, &Units)>::new()));
+            }
+        }
+        if self.has_new_symbols.take() {
+            let symbols = self.symbols.get_mut();
+            symbols.retain(|_, content| current.contains(content));
+            cache.write(Kept::Symbols, symbols);
+        }
+    }
+
     /// Reads what is new in a snapshot and indexes it.
     pub fn view(&mut self, snapshot: Rc<Snapshot>, settings: &ContextSettings) -> Result<View> {
         let wanted: Vec<&Entry> = snapshot.entries.iter().filter(|entry| is_searched(&entry.path)).collect();
         let unread: Vec<&Entry> =
             wanted.iter().copied().filter(|entry| !self.contents.contains_key(&entry.content)).collect();
+        self.has_new_contents |= !unread.is_empty();
         snapshot.texts(&unread, |entry, text| {
             let units = Units::read(&text, &mut self.vocabulary);
             self.contents.insert(entry.content.clone(), Rc::new(units));

@@ -155,8 +155,8 @@ impl Desk {
         }
         let Some(session) = &mut self.session else { return Err(Error::NoTree.into()) };
         // The tree may have changed since the last call; what was read of it is kept by content.
-        let package = session.fresh(budget).assemble(task, commit)?;
-        Ok(package.context)
+        let answer = session.fresh(budget).answer(task, commit)?;
+        Ok(answer.package.context)
     }
 
     fn explain(&mut self, name: &str, budget: usize) -> miette::Result<String> {

@@ -3,28 +3,29 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use almanac_retrieval::SearchResult;
 use almanac_terminal::ExitStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::SearchArguments;
 use crate::error::Error;
-use crate::knowledge::Knowledge;
-use crate::project::Project;
 
+/// A line.
 #[derive(Debug, Deserialize)]
-struct Query {
+pub(super) struct Query {
+    /// Whatever its sender knows it by.
     id: Value,
-    query: String,
+    /// The question or task.
+    pub(super) query: String,
+    /// Commit that a task is asked of.
+    pub(super) commit: Option<String>,
 }
 
-/// A result with the id of its question.
+/// An answer with the id of its line.
 #[derive(Serialize)]
-struct Answered<'a> {
+struct Answered<'a, T> {
     id: &'a Value,
     #[serde(flatten)]
-    found: &'a SearchResult,
+    answer: &'a T,
 }
 
 /// A line that could not be answered.
@@ -43,11 +44,31 @@ struct Reason {
     error: String,
 }
 
+/// What came of a line: its answer, or why it alone cannot be answered.
+pub(super) enum Outcome<T> {
+    Answer(T),
+    Refusal(String),
+}
+
+impl<T> Outcome<T> {
+    /// Refuses the line with an error and its causes.
+    pub(super) fn refusal(error: &dyn std::error::Error) -> Self {
+        let causes = std::iter::successors(Some(error), |error| error.source());
+        Self::Refusal(causes.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+    }
+}
+
 /// Answers the lines as they come. One that cannot be answered is said in its place, and the others
-/// are answered all the same.
-pub(super) fn run(project: &Project, arguments: &SearchArguments, path: &Path) -> miette::Result<ExitStatus> {
+/// are answered all the same. `path` is opened first, then `start` makes what answers.
+pub(super) fn run<T: Serialize, A>(
+    path: &Path,
+    start: impl FnOnce() -> miette::Result<A>,
+) -> miette::Result<ExitStatus>
+where
+    A: FnMut(&Query) -> miette::Result<Outcome<T>>,
+{
     let mut reader = open(path)?;
-    let knowledge = Knowledge::open(project)?;
+    let mut answer = start()?;
     let (mut lines, mut refused) = (0, 0);
     let mut bytes = Vec::new();
     for line in 1.. {
@@ -62,30 +83,23 @@ pub(super) fn run(project: &Project, arguments: &SearchArguments, path: &Path) -
             continue;
         }
         lines += 1;
-        match read(text) {
-            Ok(Query { id, query }) => match knowledge.search(&query, arguments.budget(), None) {
-                Ok(found) => print(&id, &found),
-                Err(error) if error.is_of_the_question() => {
-                    refused += 1;
-                    refuse(line, &Reason { id, error: with_causes(&error) });
+        let reason = match read(text) {
+            Ok(query) => match answer(&query)? {
+                Outcome::Answer(answer) => {
+                    almanac_terminal::data_json(&Answered { id: &query.id, answer: &answer });
+                    continue;
                 }
-                Err(error) => return Err(error.into()),
+                Outcome::Refusal(error) => Reason { id: query.id, error },
             },
-            Err(reason) => {
-                refused += 1;
-                refuse(line, &reason);
-            }
-        }
+            Err(reason) => reason,
+        };
+        refused += 1;
+        refuse(line, &reason);
     }
     if refused > 0 {
         return Err(Error::BatchLines { path: path.to_owned(), refused, lines }.into());
     }
     Ok(ExitStatus::Done)
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
@@ -128,10 +142,6 @@ fn read(line: &[u8]) -> Result<Query, Reason> {
 fn id_of(text: &str) -> Value {
     let value = serde_json::from_str::<Value>(text).unwrap_or_default();
     value.get("id").cloned().unwrap_or_default()
-}
-
-fn print(id: &Value, found: &SearchResult) {
-    almanac_terminal::data_json(&Answered { id, found });
 }
 
 fn refuse(line: usize, Reason { id, error }: &Reason) {
