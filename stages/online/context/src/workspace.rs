@@ -21,6 +21,9 @@ use crate::words::Vocabulary;
 /// A cache holds contents of earlier states of a tree up to so many times its own; then it begins anew.
 const STATES: usize = 3;
 
+/// Terms by number, and contents by name.
+type KeptContents = (Vec<String>, Vec<(String, Units)>);
+
 /// Contents by name: a second snapshot pays only for what differs from those before it.
 #[derive(Debug, Default)]
 pub struct Workspace {
@@ -39,8 +42,7 @@ impl Workspace {
 
     /// What a cache holds.
     pub fn of_cache(cache: &Cache) -> Self {
-        let kept: Option<(Vec<String>, Vec<(String, Units)>)> = cache.read(Kept::Contents);
-        let (terms, contents) = kept.unwrap_or_default();
+        let (terms, contents): KeptContents = cache.read(Kept::Contents).unwrap_or_default();
         Self {
             vocabulary: Vocabulary::of_terms(terms),
             contents: contents.into_iter().map(|(content, units)| (content, Rc::new(units))).collect(),
