@@ -8,7 +8,7 @@ use almanac_context::{
     Answer, Cache, ContextSettings, Explained, Means, ParseParams, Snapshot, View, Workspace, assemble,
 };
 use almanac_generation::{ConfiguredModels, TokenCounting};
-use almanac_settings::environment;
+use almanac_settings::{Origin, environment};
 use almanac_stage::{GlobalArguments, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
@@ -86,7 +86,15 @@ impl Session {
             "" => answering_model(&settings)?,
             name => name.to_owned(),
         };
-        let counting = TokenCounting::by_model(&ConfiguredModels::load(&settings)?, &model)?;
+        let counting = match TokenCounting::by_model(&ConfiguredModels::load(&settings)?, &model) {
+            // A list of models of one's own need not have the one that is named by default.
+            Err(error @ almanac_inference::Error::UnknownModel { .. })
+                if settings.origin("context.tokenizer") == Some(&Origin::Default) =>
+            {
+                TokenCounting::approximating(error.to_string())
+            }
+            counting => counting?,
+        };
         let params: ParseParams = settings.section("parse.params")?;
         let cache = match environment::cache_dir().filter(|_| own.cache_mib > 0) {
             Some(folder) => {

@@ -22,11 +22,14 @@ impl TokenCounting {
     pub fn by_model(models: &ConfiguredModels, name: &str) -> almanac_inference::Result<Self> {
         match models.tokenizer(name) {
             Ok(tokenizer) => Ok(Self { name: name.to_owned(), tokenizer: Some(tokenizer), problem: None }),
-            Err(error @ Error::MissingFile { .. }) => {
-                Ok(Self { problem: Some(error.to_string()), ..Self::by_characters() })
-            }
+            Err(error @ Error::MissingFile { .. }) => Ok(Self::approximating(error.to_string())),
             Err(error) => Err(error),
         }
+    }
+
+    /// Four characters a token, because of a problem.
+    pub fn approximating(problem: String) -> Self {
+        Self { problem: Some(problem), ..Self::by_characters() }
     }
 
     /// Four characters a token.
