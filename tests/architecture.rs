@@ -52,6 +52,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("almanac-index", BASE),
     ("almanac-retrieval", ONLINE),
     ("almanac-answer", ONLINE),
+    // An opened bundle is a store: it needs no more than that.
+    ("almanac-bundle", &["almanac-artifact", "almanac-catalog"]),
     // The one that reads a tree as it is now, without a store: it needs the parser's library.
     ("almanac-context", &["almanac-tables", "almanac-language", "almanac-freshness", "almanac-parse"]),
     // The command alone knows Slurm: this crate is its own, light, and used by nothing else.
@@ -137,6 +139,7 @@ const COMMAND: &[&str] = &[
     "almanac-retrieval",
     "almanac-context",
     "almanac-answer",
+    "almanac-bundle",
     "almanac-slurm",
 ];
 
@@ -157,6 +160,8 @@ const WRAPPED: &[(&str, &[&str])] = &[
     ("tokenizers", &["almanac-inference"]),
     ("faiss", &["almanac-lookup"]),
     ("tantivy", &["almanac-lookup"]),
+    ("tar", &["almanac-bundle"]),
+    ("zstd", &["almanac-bundle"]),
 ];
 
 const BANNED_NAMES: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "core", "manager"];

@@ -2,6 +2,7 @@
 
 mod ask;
 mod build;
+mod bundle;
 mod cancel;
 mod completions;
 mod config;
@@ -47,6 +48,8 @@ enum Verb {
     Ask(ask::AskArguments),
     /// Find the files a change touches, from the tree as it is, and pack them under a token budget
     Context(context::ContextArguments),
+    /// Put a store into one file, or check and open such a file
+    Bundle(bundle::BundleArguments),
     /// List, fetch or verify models
     Models(models::ModelsArguments),
     /// Print the settings in force
@@ -72,6 +75,7 @@ pub(crate) fn run() -> miette::Result<ExitStatus> {
         Verb::Search(arguments) => search::run(global, arguments),
         Verb::Ask(arguments) => ask::run(global, arguments),
         Verb::Context(arguments) => context::run(global, arguments),
+        Verb::Bundle(arguments) => bundle::run(global, arguments),
         Verb::Models(arguments) => models::run(global, arguments),
         Verb::Config(arguments) => config::run(global, arguments),
         Verb::Completions(arguments) => completions::run(arguments),
