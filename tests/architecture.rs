@@ -52,6 +52,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("almanac-index", BASE),
     ("almanac-retrieval", ONLINE),
     ("almanac-answer", ONLINE),
+    // An opened bundle is a store: it needs no more than that.
+    ("almanac-bundle", &["almanac-artifact", "almanac-catalog"]),
     // The one that reads a tree as it is now, without a store: it needs the parser's library.
     (
         "almanac-context",
@@ -140,6 +142,7 @@ const COMMAND: &[&str] = &[
     "almanac-retrieval",
     "almanac-context",
     "almanac-answer",
+    "almanac-bundle",
     "almanac-slurm",
 ];
 
@@ -160,6 +163,8 @@ const WRAPPED: &[(&str, &[&str])] = &[
     ("tokenizers", &["almanac-inference"]),
     ("faiss", &["almanac-lookup"]),
     ("tantivy", &["almanac-lookup"]),
+    ("tar", &["almanac-bundle"]),
+    ("zstd", &["almanac-bundle"]),
 ];
 
 const BANNED_NAMES: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "core", "manager"];

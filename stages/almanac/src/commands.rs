@@ -3,6 +3,7 @@
 mod ask;
 mod batch;
 mod build;
+mod bundle;
 mod cancel;
 mod completions;
 mod config;
@@ -54,6 +55,8 @@ enum Verb {
     Context(context::ContextArguments),
     /// Serve coding agents over the Model Context Protocol
     Mcp(mcp::McpArguments),
+    /// Put a store into one file, or check and open such a file
+    Bundle(bundle::BundleArguments),
     /// List, fetch or verify models
     Models(models::ModelsArguments),
     /// Print the settings in force
@@ -81,6 +84,7 @@ pub(crate) fn run() -> miette::Result<ExitStatus> {
         Verb::Explain(arguments) => explain::run(global, arguments),
         Verb::Mcp(arguments) => mcp::run(global, arguments),
         Verb::Context(arguments) => context::run(global, arguments),
+        Verb::Bundle(arguments) => bundle::run(global, arguments),
         Verb::Models(arguments) => models::run(global, arguments),
         Verb::Config(arguments) => config::run(global, arguments),
         Verb::Completions(arguments) => completions::run(arguments),

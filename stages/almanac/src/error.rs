@@ -69,6 +69,11 @@ pub(crate) enum Error {
         lines: usize,
     },
 
+    /// Nowhere to unpack a bundle.
+    #[error("there is no folder to open a bundle in")]
+    #[diagnostic(code(almanac::config), help("set HOME, or XDG_CACHE_HOME to a folder that can be written"))]
+    NoCache,
+
     /// Neither a query nor a batch.
     #[error("nothing was asked")]
     #[diagnostic(code(almanac::usage), help("give a question in quotes, or --batch FILE"))]

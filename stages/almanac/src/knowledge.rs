@@ -21,7 +21,7 @@ impl Knowledge {
     /// Opens the current index. Without its embedder, search is lexical, and that is said.
     pub(crate) fn open(project: &Project) -> miette::Result<Self> {
         let store = project.existing_store()?;
-        let profile = project.settings.profile();
+        let profile = project.asked_profile.as_str();
         let settings: RetrievalSettings = project.settings.section("retrieval")?;
         let check = if settings.verify_index { Check::Digests } else { Check::Lengths };
         let index = SearchIndex::open_store(store, profile, check)?;
@@ -37,7 +37,7 @@ impl Knowledge {
         let store = project.existing_store()?;
         let settings: RetrievalSettings = project.settings.section("retrieval")?;
         let check = if settings.verify_index { Check::Digests } else { Check::Lengths };
-        let index = SearchIndex::open_store(store, project.settings.profile(), check)?;
+        let index = SearchIndex::open_store(store, &project.asked_profile, check)?;
         Ok(Self { index, embedder: None, settings })
     }
 

@@ -3,11 +3,36 @@
 use std::path::{Path, PathBuf};
 
 use almanac_artifact::Store;
+use almanac_bundle::{Limits, Opened};
 use almanac_freshness::tree::Tree;
 use almanac_freshness::{Gaps, Plan, PlanInput, plan};
 use almanac_generation::ConfiguredModels;
-use almanac_settings::Settings;
+use almanac_settings::{Settings, environment};
 use almanac_stage::GlobalArguments;
+use clap::Args;
+
+use crate::error::Error;
+
+/// The store that a question is put to.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AskedStore {
+    /// Bundle to ask, in place of a store
+    #[arg(long, value_name = "FILE", conflicts_with = "store")]
+    bundle: Option<PathBuf>,
+}
+
+impl AskedStore {
+    /// Whether a bundle was named.
+    pub(crate) fn is_bundle(&self) -> bool {
+        self.bundle.is_some()
+    }
+}
+
+/// Opens a bundle below the user's cache folder.
+pub(crate) fn open_bundle(bundle: &Path) -> miette::Result<Opened> {
+    let cache = environment::cache_dir().ok_or(Error::NoCache)?;
+    Ok(almanac_bundle::open(bundle, &cache.join("almanac/bundles"), &Limits::default())?)
+}
 
 /// What most verbs begin with.
 pub(crate) struct Project {
@@ -15,20 +40,33 @@ pub(crate) struct Project {
     pub(crate) store_folder: PathBuf,
     pub(crate) store: Option<Store>,
     pub(crate) models: ConfiguredModels,
+    /// Profile whose artifacts are asked: a bundle has its own.
+    pub(crate) asked_profile: String,
 }
 
 impl Project {
     /// Loads the settings and opens the store if it exists.
     pub(crate) fn open(global: &GlobalArguments, extra: &[String]) -> miette::Result<Self> {
         let settings = global.settings(extra)?;
-        let store_folder = global.store_folder()?;
+        let profile = settings.profile().to_owned();
+        Self::with(settings, global.store_folder()?, profile)
+    }
+
+    /// The same for a question, which may be put to a bundle.
+    pub(crate) fn asked(global: &GlobalArguments, asked: &AskedStore) -> miette::Result<Self> {
+        let Some(bundle) = &asked.bundle else { return Self::open(global, &[]) };
+        let opened = open_bundle(bundle)?;
+        Self::with(global.settings(&[])?, opened.store, opened.manifest.profile)
+    }
+
+    fn with(settings: Settings, store_folder: PathBuf, asked_profile: String) -> miette::Result<Self> {
         let store = match Store::open(&store_folder) {
             Ok(store) => Some(store),
             Err(almanac_artifact::Error::NotAStore { .. }) => None,
             Err(error) => return Err(error.into()),
         };
         let models = ConfiguredModels::load(&settings)?;
-        Ok(Self { settings, store_folder, store, models })
+        Ok(Self { settings, store_folder, store, models, asked_profile })
     }
 
     /// The store, or an error that says how to make one.

@@ -10,11 +10,13 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::knowledge::{Knowledge, answering_model};
-use crate::project::Project;
+use crate::project::{AskedStore, Project};
 
 /// Options of `ask`.
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
+    #[command(flatten)]
+    asked: AskedStore,
     /// The question
     question: String,
     /// Most tokens of evidence [default: retrieval.budget_tokens, on a processor at most answer.processor_budget_tokens]
@@ -43,7 +45,7 @@ struct AskReport<'a> {
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &AskArguments) -> miette::Result<ExitStatus> {
-    let project = Project::open(global, &[])?;
+    let project = Project::asked(global, &arguments.asked)?;
     let settings: AnswerSettings = project.settings.section("answer")?;
     let prompt = project.settings.prompt(&settings.prompt)?;
     let knowledge = Knowledge::open(&project)?;

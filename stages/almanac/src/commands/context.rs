@@ -17,7 +17,7 @@ use super::batch::{self, Outcome, Query};
 use crate::error::Error;
 use crate::explained;
 use crate::knowledge::answering_model;
-use crate::project::Project;
+use crate::project::{AskedStore, Project};
 
 /// Options of `context`.
 #[derive(Debug, Args)]
@@ -37,6 +37,8 @@ pub(crate) struct ContextArguments {
     /// Most tokens of the package [default: context.budget_tokens]
     #[arg(long, value_name = "TOKENS", value_parser = within("context.budget_tokens"))]
     budget: Option<u64>,
+    #[command(flatten)]
+    asked: AskedStore,
 }
 
 /// A tree that tasks are asked of, with everything read of it so far.
@@ -53,8 +55,8 @@ pub(crate) struct Session {
 
 impl Session {
     /// A tree to ask tasks of; what the store says of its files takes part where it can be read.
-    pub(crate) fn open(global: &GlobalArguments, source: &Path) -> miette::Result<Self> {
-        Self::with(global, source, None, read_store(global).ok())
+    pub(crate) fn open(global: &GlobalArguments, source: &Path, asked: &AskedStore) -> miette::Result<Self> {
+        Self::with(global, source, None, read_store(global, asked).ok())
     }
 
     /// The same with the tree as it is now, and another budget.
@@ -66,8 +68,9 @@ impl Session {
 
     fn new(global: &GlobalArguments, arguments: &ContextArguments) -> miette::Result<Self> {
         // A store takes part where it is named; one that happens to lie here may be of another tree.
-        let is_named = global.store.is_some() || environment::store_dir().is_some();
-        let explained = if is_named { Some(read_store(global)?) } else { None };
+        let asked = &arguments.asked;
+        let is_named = asked.is_bundle() || global.store.is_some() || environment::store_dir().is_some();
+        let explained = if is_named { Some(read_store(global, asked)?) } else { None };
         Self::with(global, &arguments.source, arguments.budget, explained)
     }
 
@@ -151,9 +154,9 @@ impl Session {
     }
 }
 
-fn read_store(global: &GlobalArguments) -> miette::Result<Explained> {
-    let project = Project::open(global, &[])?;
-    explained::read(project.existing_store()?, project.settings.profile())
+fn read_store(global: &GlobalArguments, asked: &AskedStore) -> miette::Result<Explained> {
+    let project = Project::asked(global, asked)?;
+    explained::read(project.existing_store()?, &project.asked_profile)
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &ContextArguments) -> miette::Result<ExitStatus> {

@@ -9,7 +9,7 @@ use clap::Args;
 pub(crate) use portrait::{portrait, within_budget};
 
 use crate::knowledge::Knowledge;
-use crate::project::Project;
+use crate::project::{AskedStore, Project};
 
 /// Options of `explain`.
 #[derive(Debug, Args)]
@@ -19,10 +19,12 @@ pub(crate) struct ExplainArguments {
     /// Most tokens of the answer [default: retrieval.budget_tokens]
     #[arg(long, value_name = "TOKENS", value_parser = within("retrieval.budget_tokens"))]
     budget: Option<u64>,
+    #[command(flatten)]
+    asked: AskedStore,
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &ExplainArguments) -> miette::Result<ExitStatus> {
-    let project = Project::open(global, &[])?;
+    let project = Project::asked(global, &arguments.asked)?;
     let knowledge = Knowledge::open_without_vectors(&project)?;
     let found = portrait(&knowledge.index, &arguments.name)?;
     if global.json {

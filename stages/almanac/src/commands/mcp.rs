@@ -21,6 +21,7 @@ use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 use crate::error::Error;
+use crate::project::AskedStore;
 use librarian::Librarian;
 use server::Server;
 
@@ -34,10 +35,12 @@ pub(crate) struct McpArguments {
     /// a free port and says which
     #[arg(long, value_name = "PORT")]
     http: Option<u16>,
+    #[command(flatten)]
+    asked: AskedStore,
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &McpArguments) -> miette::Result<ExitStatus> {
-    let librarian = Librarian::start(global, arguments.source.as_deref())?;
+    let librarian = Librarian::start(global, arguments.source.as_deref(), &arguments.asked)?;
     let server = Server::new(librarian);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

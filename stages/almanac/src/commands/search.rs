@@ -10,11 +10,13 @@ use clap::Args;
 use super::batch::{self, Outcome, Query};
 use crate::error::Error;
 use crate::knowledge::Knowledge;
-use crate::project::Project;
+use crate::project::{AskedStore, Project};
 
 /// Options of `search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
+    #[command(flatten)]
+    asked: AskedStore,
     /// The question
     query: Option<String>,
     /// File of JSON lines {"id", "query"}; one result a line, in one process; `-` is standard input.
@@ -40,7 +42,7 @@ impl SearchArguments {
 }
 
 pub(crate) fn run(global: &GlobalArguments, arguments: &SearchArguments) -> miette::Result<ExitStatus> {
-    let project = Project::open(global, &[])?;
+    let project = Project::asked(global, &arguments.asked)?;
     if let Some(batch) = &arguments.batch {
         return answer_batch(&project, arguments, batch);
     }

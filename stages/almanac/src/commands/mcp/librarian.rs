@@ -20,7 +20,7 @@ use crate::commands::explain::{portrait, within_budget};
 use crate::commands::status;
 use crate::error::Error;
 use crate::knowledge::{Knowledge, answering_model};
-use crate::project::Project;
+use crate::project::{AskedStore, Project};
 
 /// What a tool says: its text, or what went wrong and what to do.
 type Said = Result<String, String>;
@@ -36,13 +36,17 @@ pub(super) struct Librarian(mpsc::Sender<Question>);
 
 impl Librarian {
     /// Starts the thread. A store that is not there, or cannot be opened, is told by the calls that want it.
-    pub(super) fn start(global: &GlobalArguments, source: Option<&Path>) -> miette::Result<Self> {
+    pub(super) fn start(
+        global: &GlobalArguments,
+        source: Option<&Path>,
+        asked: &AskedStore,
+    ) -> miette::Result<Self> {
         // Wrong settings are told at once.
         global.settings(&[])?;
         let (sender, questions) = mpsc::channel::<Question>();
-        let (global, source) = (global.clone(), source.map(Path::to_owned));
+        let (global, source, asked) = (global.clone(), source.map(Path::to_owned), asked.clone());
         let work = move || {
-            let mut desk = Desk::new(global, source);
+            let mut desk = Desk::new(global, source, asked);
             for Question { call, reply } in questions {
                 // One bad call must not end the others.
                 let said = std::panic::catch_unwind(AssertUnwindSafe(|| desk.answer(&call)));
@@ -73,6 +77,7 @@ impl Librarian {
 struct Desk {
     global: GlobalArguments,
     source: Option<PathBuf>,
+    asked: AskedStore,
     project: Option<Project>,
     /// The index with its key, for it may be built anew meanwhile.
     knowledge: Option<(String, Knowledge)>,
@@ -81,12 +86,12 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(global: GlobalArguments, source: Option<PathBuf>) -> Self {
-        Self { global, source, project: None, knowledge: None, session: None, model: None }
+    fn new(global: GlobalArguments, source: Option<PathBuf>, asked: AskedStore) -> Self {
+        Self { global, source, asked, project: None, knowledge: None, session: None, model: None }
     }
 
     fn forget(&mut self) {
-        *self = Self::new(self.global.clone(), self.source.clone());
+        *self = Self::new(self.global.clone(), self.source.clone(), self.asked.clone());
     }
 
     fn answer(&mut self, call: &Call) -> Said {
@@ -107,14 +112,14 @@ impl Desk {
     fn project(&mut self) -> miette::Result<&Project> {
         // A store that was not there at the last call may be there now.
         if self.project.as_ref().is_none_or(|project| project.store.is_none()) {
-            self.project = Some(Project::open(&self.global, &[])?);
+            self.project = Some(Project::asked(&self.global, &self.asked)?);
         }
         self.project.as_ref().ok_or_else(|| Error::NoQuery.into())
     }
 
     fn knowledge(&mut self) -> miette::Result<&Knowledge> {
         let project = self.project()?;
-        let current = project.existing_store()?.read_ref(project.settings.profile(), INDEX.artifact)?;
+        let current = project.existing_store()?.read_ref(&project.asked_profile, INDEX.artifact)?;
         let key = current.map(|current| current.key.to_string()).unwrap_or_default();
         if self.knowledge.as_ref().is_none_or(|(known, _)| *known != key) {
             // The old one goes first: two at once may be more than fits.
@@ -151,7 +156,7 @@ impl Desk {
     fn context(&mut self, task: &str, commit: Option<&str>, budget: usize) -> miette::Result<String> {
         let source = self.source.clone().ok_or(Error::NoTree)?;
         if self.session.is_none() {
-            self.session = Some(Session::open(&self.global, &source)?);
+            self.session = Some(Session::open(&self.global, &source, &self.asked)?);
         }
         let Some(session) = &mut self.session else { return Err(Error::NoTree.into()) };
         // The tree may have changed since the last call; what was read of it is kept by content.
