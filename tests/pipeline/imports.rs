@@ -19,6 +19,16 @@ namespace pico {
         }
         return powered;
     }
+
+    inline double raised(double value) {
+        const double squared = value * value;
+        return squared > 100.0 ? 100.0 : squared;
+    }
+
+    inline double raised(double value, double factor, double offset) {
+        const double multiplied = value * factor;
+        return multiplied + offset;
+    }
 }
 ";
 
@@ -90,6 +100,25 @@ fn imported_texts_stand_in_until_the_code_changes() {
             "function_definition",
             "Takes `value` to the power `order` in a loop.",
         ),
+        // As many lines as overloads, in another order than theirs.
+        line(
+            "function_level",
+            "src/Field/Scale.hpp",
+            "raised",
+            "",
+            "",
+            "Multiplies `value` by `factor` and adds `offset`.",
+        ),
+        line(
+            "function_level",
+            "src/Field/Scale.hpp",
+            "raised",
+            "",
+            "",
+            "Gives `squared`, made of `value` alone.",
+        ),
+        // The file has an `apply`, but none in that class.
+        line("function_level", conditions, "apply", "PoissonSolver", "", "Nothing."),
         line("file_level", field, "Field.hpp", "source:Field", "file_level", "Bodies of the field class."),
         line("module_level", "source:Field", "Field", "", "module_level", "Fields and their ghosts."),
         line(
@@ -103,10 +132,12 @@ fn imported_texts_stand_in_until_the_code_changes() {
         line("function_level", field, "notThere", "Field", "method_definition", "Nothing."),
     ]);
     let report = import(&bench, &lines).exits(0).json();
-    assert_eq!((&report["lines"], &report["added"], &report["present"]), (&json!(7), &json!(6), &json!(0)));
-    let unmatched = &report["unmatched"][0];
-    assert_eq!(unmatched["line"], 7);
-    assert!(unmatched["reason"].as_str().unwrap().contains("no such symbol"), "{unmatched}");
+    assert_eq!((&report["lines"], &report["added"], &report["present"]), (&json!(10), &json!(8), &json!(0)));
+    for (place, line, reason) in [(0, 6, "no such symbol in that class"), (1, 10, "no such symbol")] {
+        let unmatched = &report["unmatched"][place];
+        assert_eq!(unmatched["line"], line);
+        assert!(unmatched["reason"].as_str().unwrap().ends_with(reason), "{unmatched}");
+    }
 
     let asked = bench.made("explain");
     bench.build(RECORDS, &[]).exits(0);
@@ -123,6 +154,10 @@ fn imported_texts_stand_in_until_the_code_changes() {
         explanation(&bench, "src/Field/Scale.hpp", "scale(double value) {").status,
         RecordStatus::Done
     );
+    let multiplies = explanation(&bench, "src/Field/Scale.hpp", "double offset) {");
+    assert_eq!(multiplies.text, "Multiplies `value` by `factor` and adds `offset`.");
+    let squares = explanation(&bench, "src/Field/Scale.hpp", "raised(double value) {");
+    assert_eq!(squares.text, "Gives `squared`, made of `value` alone.");
     assert_eq!(summary(&bench, "Field.hpp", field).text, "Bodies of the field class.");
     assert_eq!(summary(&bench, "src/Field", "").text, "Fields and their ghosts.");
     let chains: Vec<Summary> = bench.rows("summaries");
@@ -136,7 +171,7 @@ fn imported_texts_stand_in_until_the_code_changes() {
     assert!(chunks.iter().any(|chunk| chunk.text.contains("Mirrors `ghost` about `value_m`.")));
 
     let again = import(&bench, &lines).exits(0).json();
-    assert_eq!((&again["added"], &again["present"]), (&json!(0), &json!(6)));
+    assert_eq!((&again["added"], &again["present"]), (&json!(0), &json!(8)));
     let built = bench.build(RECORDS, &[]).exits(0).json();
     assert_eq!(built["ran"], json!([]));
 

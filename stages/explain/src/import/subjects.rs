@@ -28,6 +28,8 @@ pub(super) struct Subjects<'a> {
     texts: BTreeMap<&'a str, &'a str>,
     modules: &'a [Module],
     symbols: BTreeMap<(&'a str, &'a str), Vec<&'a Entity>>,
+    /// Names of classes: a line that names one as a parent means that class and no other.
+    classes: BTreeSet<&'a str>,
 }
 
 impl<'a> Subjects<'a> {
@@ -42,11 +44,13 @@ impl<'a> Subjects<'a> {
         for entity in entities.iter().filter(|entity| entity.kind.is_callable() || entity.kind.is_record()) {
             symbols.entry((&entity.path, &entity.name)).or_default().push(entity);
         }
+        let records = entities.iter().filter(|entity| entity.kind.is_record());
         Self {
             files: files.iter().map(|file| (file.path.as_str(), file)).collect(),
             texts: texts.iter().map(|text| (text.path.as_str(), text.text.as_str())).collect(),
             modules,
             symbols,
+            classes: records.map(|entity| entity.name.as_str()).collect(),
         }
     }
 
@@ -127,26 +131,40 @@ impl<'a> Subjects<'a> {
             Ok(candidates) => candidates,
             Err(reason) => return vec![Err(reason); lines.len()],
         };
-        if candidates.len() == lines.len() {
-            return candidates.into_iter().map(Ok).collect();
+        let by_words = self.by_words(lines, &candidates);
+        if candidates.len() != lines.len() {
+            return by_words;
         }
-        let mut left: Vec<&Entity> = candidates;
+        // As many lines as symbols: the order of the source, unless the words say clearly otherwise.
+        let names = |pairs: &[Result<&Entity, &str>]| -> usize {
+            let pairs = lines.iter().zip(pairs);
+            pairs.filter_map(|(line, entity)| Some(self.shared(line, entity.ok()?).0)).sum()
+        };
+        let in_order: Vec<_> = candidates.into_iter().map(Ok).collect();
+        let (ordered, worded) = (names(&in_order), names(&by_words));
+        if worded > ordered + ordered / 10 { by_words } else { in_order }
+    }
+
+    /// Each line with the symbol that is left whose code has most of the names it mentions.
+    fn by_words(&self, lines: &[&Line], candidates: &[&'a Entity]) -> Vec<Result<&'a Entity, &'static str>> {
+        let mut left: Vec<&Entity> = candidates.to_vec();
         let mut assigned = Vec::with_capacity(lines.len());
         for line in lines {
-            let mentioned = words(&line.explanation);
-            let share = |entity: &&Entity| {
-                let code = words(entity.slice(self.text(&entity.path)));
-                // Of two that have the same names the shorter one is meant more closely.
-                (mentioned.intersection(&code).count(), std::cmp::Reverse(code.len()))
-            };
             // The first of the best, for `max_by_key` would take the last.
-            let best = left.iter().enumerate().rev().max_by_key(|(_, entity)| share(entity));
+            let best = left.iter().enumerate().rev().max_by_key(|(_, entity)| self.shared(line, entity));
             assigned.push(match best.map(|(place, _)| place) {
                 Some(place) => Ok(left.remove(place)),
                 None => Err("every symbol of this name has a text already"),
             });
         }
         assigned
+    }
+
+    /// Names that a text and a symbol's code have in common; of two that share as many, the shorter is
+    /// meant more closely.
+    fn shared(&self, line: &Line, entity: &Entity) -> (usize, std::cmp::Reverse<usize>) {
+        let code = words(entity.slice(self.text(&entity.path)));
+        (words(&line.explanation).intersection(&code).count(), std::cmp::Reverse(code.len()))
     }
 
     /// Symbols that a line may be about, in source order.
@@ -167,11 +185,16 @@ impl<'a> Subjects<'a> {
         if candidates.is_empty() {
             return Err("the file has no such symbol");
         }
-        // A rule that leaves nothing is not kept: parents are named in many ways.
         let parent = base(&line.parent);
-        narrow(&mut candidates, |entity| {
-            parent.is_empty() || base(&entity.class_name) == parent || base(&entity.parent) == parent
-        });
+        let is_inside =
+            |entity: &Entity| base(&entity.class_name) == parent || base(&entity.parent) == parent;
+        // Some tools give a class as its own parent.
+        let is_class = parent != base(&line.symbol) && self.classes.contains(parent);
+        if is_class && !candidates.iter().any(|entity| is_inside(entity)) {
+            return Err("the file has no such symbol in that class");
+        }
+        // A rule that leaves nothing is not kept: parents are named in many ways.
+        narrow(&mut candidates, |entity| parent.is_empty() || is_inside(entity));
         narrow(&mut candidates, |entity| entity.is_definition);
         Ok(candidates)
     }
