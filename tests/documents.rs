@@ -81,7 +81,7 @@ fn every_table_and_column_is_documented() {
             text.push_str("No tables: `vectors.faiss` (FAISS, exact L2) and `bm25/` (tantivy). The manifest names the\nartifacts that it belongs to.\n\n");
         }
     }
-    text.push_str("## `ledger/`\n\n`explanations/` and `summaries/` hold `generations`, `embeddings/` holds `vectors`.\n\n");
+    text.push_str("## `ledger/`\n\n`explanations/`, `summaries/` and `imported/` (what `almanac-explain import` took in) hold\n`generations`, `embeddings/` holds `vectors`.\n\n");
     table::<GenerationRecord>(&mut text);
     table::<EmbeddingRecord>(&mut text);
     check("artifacts/README.md", &text);

@@ -4,8 +4,8 @@
 mod tiny_models;
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use almanac_tests::{Bench, binary, repository_root};
@@ -177,38 +177,64 @@ fn an_agent_calls_every_tool_over_http_and_nobody_else_does() {
     assert!(status("127.0.0.1", origin).contains(" 403 "), "{}", status("127.0.0.1", origin));
 }
 
+/// A server that is spoken to line by line.
+struct Spoken {
+    server: Served,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Spoken {
+    /// Starts a server and greets it.
+    fn start(arguments: &[String], cache: &Path) -> Self {
+        let mut command = Command::new(binary("almanac"));
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env("XDG_CACHE_HOME", cache);
+        let mut server = Served(command.spawn().unwrap());
+        let input = server.0.stdin.take().unwrap();
+        let output = BufReader::new(server.0.stdout.take().unwrap());
+        let mut spoken = Self { server, input, output };
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "0"}});
+        spoken.say(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).to_string());
+        assert_eq!(spoken.heard()["result"]["serverInfo"]["name"], "almanac");
+        spoken.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        spoken
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.input, "{line}").unwrap();
+    }
+
+    fn heard(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// Calls a tool and gives whether it failed, and its text.
+    fn call(&mut self, tool: &str, arguments: &Value) -> (bool, String) {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string());
+        let result = self.heard()["result"].clone();
+        (result["isError"] == true, result["content"][0]["text"].as_str().unwrap().to_owned())
+    }
+}
+
 #[test]
 fn what_is_no_protocol_does_not_end_the_server() {
     let bench = bench();
-    let mut child = Command::new(binary("almanac"))
-        .args(arguments(bench, &[]))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut answer = || {
-        let mut line = String::new();
-        assert!(output.read_line(&mut line).unwrap() > 0, "the server ended");
-        serde_json::from_str::<Value>(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
-    };
-    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}});
-    writeln!(input, "{hello}").unwrap();
-    assert_eq!(answer()["result"]["serverInfo"]["name"], "almanac");
-    writeln!(input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
+    let mut spoken = Spoken::start(&arguments(bench, &[]), &bench.path("cache"));
     for line in ["this is not JSON", "{\"jsonrpc\": \"2.0\"", "[]", "{}", "\u{0}\u{1}"] {
-        writeln!(input, "{line}").unwrap();
+        spoken.say(line);
     }
-    input.write_all(b"\xff\xfe\n").unwrap();
-    writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 8, "method": "no/such"})).unwrap();
-    writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})).unwrap();
+    spoken.input.write_all(b"\xff\xfe\n").unwrap();
+    spoken.say(&json!({"jsonrpc": "2.0", "id": 8, "method": "no/such"}).to_string());
+    spoken.say(&json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"}).to_string());
     // Answers come in any order.
     let (mut unknown, mut listed) = (false, false);
     while !(unknown && listed) {
-        let said = answer();
+        let said = spoken.heard();
         if said["id"] == 9 {
             assert_eq!(said["result"]["tools"].as_array().unwrap().len(), 5);
             listed = true;
@@ -217,8 +243,9 @@ fn what_is_no_protocol_does_not_end_the_server() {
             unknown |= said["id"] == 8 && said["error"]["code"] == -32601;
         }
     }
+    let Spoken { mut server, input, .. } = spoken;
     drop(input);
-    assert!(child.wait().unwrap().success());
+    assert!(server.0.wait().unwrap().success());
 }
 
 #[test]
@@ -226,40 +253,52 @@ fn without_a_store_the_tree_is_enough_for_a_context() {
     let bench = Bench::with_picolib();
     let nowhere = bench.path("nowhere").to_string_lossy().into_owned();
     let tree = bench.tree().to_string_lossy().into_owned();
-    let mut child = Command::new(binary("almanac"))
-        .args(["mcp", "--source", &tree, "--store", &nowhere])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut ask = |id: u32, method: &str, params: Value| {
-        writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-            .unwrap();
-        let mut line = String::new();
-        output.read_line(&mut line).unwrap();
-        serde_json::from_str::<Value>(&line).unwrap()["result"].clone()
-    };
-    ask(
-        0,
-        "initialize",
-        json!({"protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "test", "version": "0"}}),
-    );
-    let context = json!({"name": "context", "arguments": {"task": "Fill ghost cells of a Field in corners"}});
-    let found = ask(1, "tools/call", context.clone());
-    assert!(found["content"][0]["text"].as_str().unwrap().contains("src/Field/"), "{found}");
-    let search = ask(2, "tools/call", json!({"name": "search", "arguments": {"query": "ghost cells"}}));
-    assert_eq!(search["isError"], true);
-    assert!(search["content"][0]["text"].as_str().unwrap().contains("almanac build"), "{search}");
+    let arguments = ["mcp", "--source", &tree, "--store", &nowhere].map(str::to_owned);
+    let mut spoken = Spoken::start(&arguments, &bench.path("cache"));
+    let task = json!({"task": "Fill ghost cells of a Field in corners"});
+    let (failed, found) = spoken.call("context", &task);
+    assert!(!failed && found.contains("src/Field/"), "{found}");
+    // The fixture lies in no repository here.
+    assert!(found.contains("Note: no history takes part"), "{found}");
+    let (failed, refused) = spoken.call("search", &json!({"query": "ghost cells"}));
+    assert!(failed && refused.contains("almanac build"), "{refused}");
     // The tree is read as it is at each call.
-    fs_err::write(bench.tree().join("src/Field/GhostCornersOfField.hpp"), "// fill ghost cells in corners\n")
-        .unwrap();
-    let again = ask(3, "tools/call", context);
-    assert!(again["content"][0]["text"].as_str().unwrap().contains("GhostCornersOfField.hpp"), "{again}");
-    drop(ask);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let new = bench.tree().join("src/Field/GhostCornersOfField.hpp");
+    fs_err::write(new, "// fill ghost cells in corners\n").unwrap();
+    let (_, again) = spoken.call("context", &task);
+    assert!(again.contains("GhostCornersOfField.hpp"), "{again}");
+}
+
+#[test]
+fn what_the_store_shows_of_files_that_have_changed_is_marked() {
+    let bench = Bench::copy_of(bench());
+    // Its own models, of which one goes at the end.
+    tiny_models::write(&bench.path("config"));
+    let mut spoken = Spoken::start(&arguments(&bench, &[]), &bench.path("cache"));
+    let name = json!({"name": "Field::fillHalo"});
+    let question = json!({"query": "Where does fillHalo exchange the ghost cells of a Field?"});
+    let (_, same) = spoken.call("explain", &name);
+    assert!(same.starts_with("The store is of the tree as it is."), "{same}");
+    bench.edit("src/Field/Field.hpp", "//", "// one line more\n//");
+    fs_err::remove_file(bench.tree().join("src/Field/HaloExchange.hpp")).unwrap();
+    fs_err::write(bench.tree().join("src/Field/New.hpp"), "int added();\n").unwrap();
+    let (_, explained) = spoken.call("explain", &name);
+    assert!(explained.starts_with("The store is older than the tree, 3 files differ: "), "{explained}");
+    assert!(explained.contains("src/Field/New.hpp (new)"), "{explained}");
+    let marked = "Shown as they were, so lines may be elsewhere now: src/Field/Field.hpp (changed).";
+    assert!(explained.contains(marked), "{explained}");
+    let (_, found) = spoken.call("search", &question);
+    let marks = found.lines().find(|line| line.starts_with("Shown as they were")).unwrap_or("");
+    assert!(marks.contains("src/Field/HaloExchange.hpp (gone)"), "{found}");
+    // Built anew meanwhile, it is of the tree again, without a new server.
+    let models = models(&bench);
+    let options: Vec<&str> = models.iter().map(String::as_str).collect();
+    bench.build(3, &options).exits(0);
+    let (_, again) = spoken.call("explain", &name);
+    assert!(again.starts_with("The store is of the tree as it is."), "{again}");
+    // Where the embedder is not here, the agent is told, not only the log.
+    fs_err::remove_dir_all(bench.path("config/tiny-embedder")).unwrap();
+    let mut blind = Spoken::start(&arguments(&bench, &[]), &bench.path("cache"));
+    let (failed, lexical) = blind.call("search", &question);
+    assert!(!failed && lexical.contains("Note: searching without vectors"), "{lexical}");
 }

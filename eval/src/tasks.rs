@@ -8,7 +8,7 @@ use std::time::Instant;
 use almanac_context::{
     Cache, ContextSettings, Means, Package, ParseParams, Signals, Snapshot, Workspace, assemble,
 };
-use almanac_generation::{ConfiguredModels, TokenCounting};
+use almanac_generation::TokenCounting;
 use almanac_settings::Settings;
 use almanac_stage::GlobalArguments;
 use almanac_terminal::{ExitStatus, Table};
@@ -118,7 +118,7 @@ fn run(
     own: &ContextSettings,
 ) -> miette::Result<Vec<Outcome>> {
     let params: ParseParams = settings.section("parse.params")?;
-    let counting = TokenCounting::by_model(&ConfiguredModels::load(settings)?, &own.tokenizer)?;
+    let counting = TokenCounting::of_contexts(settings)?;
     let count = |text: &str| counting.count(text);
     let mut outcomes = Vec::new();
     let mut workspace = (String::new(), Workspace::new());

@@ -5,6 +5,7 @@ usage: client.py stdio COMMAND ARGUMENTS... | client.py http URL PID
 
 import asyncio
 import json
+import os
 import sys
 
 from mcp import Client, MCPError, StdioServerParameters
@@ -17,7 +18,7 @@ def resident(pid):
 
 def server_process():
     """The one child of this process that runs `almanac`."""
-    with open("/proc/self/task/%d/children" % __import__("os").getpid(), encoding="ascii") as children:
+    with open("/proc/self/task/%d/children" % os.getpid(), encoding="ascii") as children:
         return int(children.read().split()[0])
 
 
@@ -35,7 +36,7 @@ async def refused(client, tool, arguments):
 
 async def main():
     if sys.argv[1] == "stdio":
-        server = StdioServerParameters(command=sys.argv[2], args=sys.argv[3:], env=dict(__import__("os").environ))
+        server = StdioServerParameters(command=sys.argv[2], args=sys.argv[3:], env=dict(os.environ))
     else:
         server = sys.argv[2]
     async with Client(server) as client:

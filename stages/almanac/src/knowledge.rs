@@ -1,6 +1,5 @@
 //! The index of a store with the embedder it was built with.
 
-use almanac_artifact::Store;
 use almanac_catalog::{EMBED, INDEX};
 use almanac_generation::ConfiguredModels;
 use almanac_inference::{CandleEmbedder, Embedder};
@@ -14,22 +13,30 @@ use crate::project::Project;
 pub(crate) struct Knowledge {
     pub(crate) index: SearchIndex,
     embedder: Option<CandleEmbedder>,
+    /// Why the vectors that there are take no part.
+    pub(crate) problem: Option<String>,
     pub(crate) settings: RetrievalSettings,
 }
 
 impl Knowledge {
     /// Opens the current index. Without its embedder, search is lexical, and that is said.
     pub(crate) fn open(project: &Project) -> miette::Result<Self> {
-        let store = project.existing_store()?;
-        let profile = project.asked_profile.as_str();
-        let settings: RetrievalSettings = project.settings.section("retrieval")?;
-        let check = if settings.verify_index { Check::Digests } else { Check::Lengths };
-        let index = SearchIndex::open_store(store, profile, check)?;
-        let embedder = match (settings.dense, index.vectors()) {
-            (true, Some(_)) => load_embedder(project, store, profile)?,
-            _ => None,
-        };
-        Ok(Self { index, embedder, settings })
+        let mut knowledge = Self::open_without_vectors(project)?;
+        if !knowledge.settings.dense || knowledge.index.vectors().is_none() {
+            return Ok(knowledge);
+        }
+        let Some((model, digest)) = embedder_of_vectors(project)? else { return Ok(knowledge) };
+        match load_embedder(project, &model, &digest) {
+            Ok(embedder) => knowledge.embedder = Some(embedder),
+            Err(why) => {
+                let problem = format!("searching without vectors: {why}");
+                let help = format!("`almanac models get {model}` brings the embedder");
+                almanac_terminal::warning(&problem);
+                almanac_terminal::note(&help);
+                knowledge.problem = Some(format!("{problem}; {help}"));
+            }
+        }
+        Ok(knowledge)
     }
 
     /// Opens the current index alone, for what needs no vectors.
@@ -38,7 +45,7 @@ impl Knowledge {
         let settings: RetrievalSettings = project.settings.section("retrieval")?;
         let check = if settings.verify_index { Check::Digests } else { Check::Lengths };
         let index = SearchIndex::open_store(store, &project.asked_profile, check)?;
-        Ok(Self { index, embedder: None, settings })
+        Ok(Self { index, embedder: None, problem: None, settings })
     }
 
     /// Finds the evidence for a question within `budget` tokens.
@@ -69,29 +76,24 @@ impl Knowledge {
 }
 
 /// The embedder that the index's vectors come from, whatever the settings or refs name now.
-fn load_embedder(project: &Project, store: &Store, profile: &str) -> miette::Result<Option<CandleEmbedder>> {
-    let index = store.current(profile, INDEX.artifact, INDEX.name)?;
+fn load_embedder(project: &Project, name: &str, digest: &str) -> miette::Result<CandleEmbedder> {
+    let models: &ConfiguredModels = &project.models;
+    if models.identity(name)?.digest != digest {
+        return Err(miette::miette!("`{name}` here is not the model that the store's vectors come from"));
+    }
+    Ok(models.embedder(name, 0)?)
+}
+
+/// Name and digest of the model that made the vectors of the index.
+fn embedder_of_vectors(project: &Project) -> miette::Result<Option<(String, String)>> {
+    let store = project.existing_store()?;
+    let index = store.current(&project.asked_profile, INDEX.artifact, INDEX.name)?;
     let Some(key) = index.manifest().read.get(EMBED.artifact) else { return Ok(None) };
     let Some(vectors) = store.artifact(EMBED.artifact, key)? else { return Ok(None) };
     let identities = &vectors.manifest().parts.identities;
-    let named = identities.iter().find_map(|(name, digest)| Some((name.strip_prefix("model ")?, digest)));
-    let Some((name, digest)) = named else { return Ok(None) };
-    let models: &ConfiguredModels = &project.models;
-    let loaded = models.identity(name).and_then(|identity| {
-        if identity.digest == *digest {
-            Ok(models.embedder(name, 0)?)
-        } else {
-            Err(miette::miette!("`{name}` here is not the model that the store's vectors come from"))
-        }
-    });
-    match loaded {
-        Ok(embedder) => Ok(Some(embedder)),
-        Err(report) => {
-            almanac_terminal::warning(format!("searching without vectors: {report}"));
-            almanac_terminal::note(format!("`almanac models get {name}` brings the embedder"));
-            Ok(None)
-        }
-    }
+    let named =
+        identities.iter().find_map(|(name, digest)| Some((name.strip_prefix("model ")?, digest.as_str())));
+    Ok(named.map(|(name, digest)| (name.to_owned(), digest.to_owned())))
 }
 
 /// The answering model's name.

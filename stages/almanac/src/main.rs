@@ -3,6 +3,7 @@
 //! Each file of `commands` parses one verb's options, calls an operation of another crate and
 //! prints. Stages run as child processes: this binary must not depend on a stage crate.
 
+mod budget;
 mod children;
 mod commands;
 mod error;

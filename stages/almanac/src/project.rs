@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use almanac_artifact::Store;
 use almanac_bundle::{Limits, Opened};
-use almanac_freshness::tree::Tree;
+use almanac_freshness::tree::{KnownDigests, Tree};
 use almanac_freshness::{Gaps, Plan, PlanInput, plan};
 use almanac_generation::ConfiguredModels;
 use almanac_settings::{Settings, environment};
@@ -79,6 +79,16 @@ impl Project {
     pub(crate) fn scan(&self, source: &Path) -> miette::Result<Tree> {
         let rules = self.settings.section("parse.params.tree")?;
         Ok(Tree::scan(source, &rules, &self.store_folder)?)
+    }
+
+    /// The same, without reading files that look as they did when `known` was made.
+    pub(crate) fn scan_again(
+        &self,
+        source: &Path,
+        known: &KnownDigests,
+    ) -> miette::Result<(Tree, KnownDigests)> {
+        let rules = self.settings.section("parse.params.tree")?;
+        Ok(Tree::scan_again(source, &rules, &self.store_folder, known)?)
     }
 
     /// State of every stage; the artifacts of `verified` ones are read byte by byte.

@@ -8,13 +8,13 @@ mod subjects;
 
 use std::collections::BTreeSet;
 
-use almanac_artifact::{Ledger, LedgerWriter, Store};
+use almanac_artifact::Ledger;
 use almanac_inference::names_in;
-use almanac_stage::{GlobalArguments, ImportArguments};
 use almanac_tables::{GenerationRecord, Imported, RecordStatus};
 use serde::Serialize;
 
-pub use lines::{Level, Line};
+pub use lines::{Error, File, read};
+pub use subjects::Known;
 use subjects::Subjects;
 
 /// What an import did.
@@ -41,53 +41,15 @@ pub struct Unmatched {
     pub reason: &'static str,
 }
 
-/// `almanac-explain import`.
-pub fn run(global: &GlobalArguments, arguments: &ImportArguments) -> miette::Result<()> {
-    let settings = global.settings(&[])?;
-    let store = Store::open(&global.store_folder()?)?;
-    let file = lines::read(&arguments.file)?;
-    let report = import(&store, settings.profile(), &file)?;
-    if global.json {
-        almanac_terminal::data_json(&report);
-    }
-    tell(&report);
-    Ok(())
-}
-
-fn tell(report: &Report) {
-    const SHOWN: usize = 5;
-    for unmatched in report.unmatched.iter().take(SHOWN) {
-        almanac_terminal::note(format!(
-            "line {}, {}: {}",
-            unmatched.line, unmatched.subject, unmatched.reason
-        ));
-    }
-    if report.unmatched.len() > SHOWN {
-        almanac_terminal::note(format!(
-            "and {} more lines were not used; --json lists them",
-            report.unmatched.len() - SHOWN
-        ));
-    }
-    let then = if report.added > 0 { "; `almanac build` takes them up" } else { "" };
-    let Report { lines, added, present, unmatched } = report;
-    almanac_terminal::status(
-        "Imported",
-        format!(
-            "{added} texts of {lines} lines, {present} were there, {} match nothing{then}",
-            unmatched.len()
-        ),
-    );
-}
-
-/// Puts the texts of `file` that are about something in the store into its ledger.
-fn import(store: &Store, profile: &str, file: &lines::File) -> miette::Result<Report> {
-    let sources = store.current(profile, "sources", "parse")?;
-    let graph = store.current(profile, "graph", "graph")?;
-    let (files, texts, entities) = (sources.read()?, sources.read()?, sources.read()?);
-    let modules = graph.read()?;
-    let mut subjects = Subjects::new(&files, &texts, &entities, &modules);
-    let ledger: Ledger<GenerationRecord> = store.ledger(Imported::LEDGER)?;
-    let mut writer: LedgerWriter<GenerationRecord> = ledger.writer();
+/// Records of the texts of `file` that are about something known and not in `ledger`, the ledger of imported
+/// ones, yet; and what became of every line.
+pub fn records(
+    file: &File,
+    known: &Known<'_>,
+    ledger: &Ledger<GenerationRecord>,
+) -> (Vec<GenerationRecord>, Report) {
+    let subjects = Subjects::new(known);
+    let mut records = Vec::new();
     let mut report = Report { lines: file.lines.len(), ..Report::default() };
     let prompt = format!("{} {}", Imported::PROMPT, file.digest.hex(8));
     let mut taken = BTreeSet::new();
@@ -112,7 +74,7 @@ fn import(store: &Store, profile: &str, file: &lines::File) -> miette::Result<Re
             continue;
         }
         let (grounding, ungrounded) = names_in(&line.explanation, &subject.shown);
-        writer.append(GenerationRecord {
+        records.push(GenerationRecord {
             record_key,
             prompt: prompt.clone(),
             model: line.model.clone(),
@@ -126,6 +88,5 @@ fn import(store: &Store, profile: &str, file: &lines::File) -> miette::Result<Re
         });
         report.added += 1;
     }
-    writer.finish()?;
-    Ok(report)
+    (records, report)
 }

@@ -8,6 +8,8 @@
 //! [`Plan::generate`] asks the model for what the ledger lacks. [`Plan::project`] turns the ledger
 //! into rows, the same whatever the order of work was.
 //!
+//! [`import`] does without a model: texts that were made elsewhere, matched to what the store has.
+//!
 //! A rank decides when a symbol is explained, never what its prompt says: ranks move with every
 //! edit anywhere in the tree, and a prompt that moves costs a generation.
 //!

@@ -2,16 +2,18 @@
 
 use std::process::ExitCode;
 
-use almanac_catalog::EXPLAIN;
-use almanac_explain::{Params, Plan, Sources, import};
+use almanac_artifact::{Ledger, Store};
+use almanac_catalog::{EXPLAIN, GRAPH, PARSE};
+use almanac_explain::import::{Known, Report, read, records};
+use almanac_explain::{Params, Plan, Sources};
 use almanac_generation::{ConfiguredModels, RowState, Session};
-use almanac_stage::{Context, Implementation, Outcome, Output};
-use almanac_tables::{Explanation, Imported, RecordStatus};
+use almanac_stage::{Context, GlobalArguments, Implementation, ImportArguments, Outcome, Output};
+use almanac_tables::{Explanation, GenerationRecord, Imported, RecordStatus};
 
 fn main() -> ExitCode {
     almanac_stage::main(
         &EXPLAIN,
-        Implementation { run, model: ConfiguredModels::digest, import: Some(import::run) },
+        Implementation { run, model: ConfiguredModels::digest, import: Some(import) },
     )
 }
 
@@ -47,4 +49,47 @@ fn run(context: &Context, output: &mut Output) -> miette::Result<Outcome> {
     let outcome = session.outcome(&generated, &before, states);
     output.write(rows)?;
     Ok(outcome)
+}
+
+/// `almanac-explain import`: texts of a file into the store's ledger of imported ones.
+fn import(global: &GlobalArguments, arguments: &ImportArguments) -> miette::Result<()> {
+    let settings = global.settings(&[])?;
+    let store = Store::open(&global.store_folder()?)?;
+    let file = read(&arguments.file)?;
+    let sources = store.current(settings.profile(), PARSE.artifact, PARSE.name)?;
+    let graph = store.current(settings.profile(), GRAPH.artifact, GRAPH.name)?;
+    let known = Known {
+        files: &sources.read()?,
+        texts: &sources.read()?,
+        entities: &sources.read()?,
+        modules: &graph.read()?,
+    };
+    let ledger: Ledger<GenerationRecord> = store.ledger(Imported::LEDGER)?;
+    let (records, report) = records(&file, &known, &ledger);
+    let mut writer = ledger.writer();
+    records.into_iter().for_each(|record| writer.append(record));
+    writer.finish()?;
+    if global.json {
+        almanac_terminal::data_json(&report);
+    }
+    tell(&report);
+    Ok(())
+}
+
+fn tell(report: &Report) {
+    const SHOWN: usize = 5;
+    let Report { lines, added, present, unmatched } = report;
+    for line in unmatched.iter().take(SHOWN) {
+        almanac_terminal::note(format!("line {}, {}: {}", line.line, line.subject, line.reason));
+    }
+    if unmatched.len() > SHOWN {
+        let more = unmatched.len() - SHOWN;
+        almanac_terminal::note(format!("and {more} more lines were not used; --json lists them"));
+    }
+    let then = if *added > 0 { "; `almanac build` takes them up" } else { "" };
+    let unused = unmatched.len();
+    almanac_terminal::status(
+        "Imported",
+        format!("{added} texts of {lines} lines, {present} were there, {unused} match nothing{then}"),
+    );
 }

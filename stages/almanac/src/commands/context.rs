@@ -7,8 +7,8 @@ use std::time::Instant;
 use almanac_context::{
     Answer, Cache, ContextSettings, Explained, Means, ParseParams, Snapshot, View, Workspace, assemble,
 };
-use almanac_generation::{ConfiguredModels, TokenCounting};
-use almanac_settings::{Origin, environment};
+use almanac_generation::TokenCounting;
+use almanac_settings::environment;
 use almanac_stage::{GlobalArguments, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
@@ -16,7 +16,6 @@ use clap::Args;
 use super::batch::{self, Outcome, Query};
 use crate::error::Error;
 use crate::explained;
-use crate::knowledge::answering_model;
 use crate::project::{AskedStore, Project};
 
 /// Options of `context`.
@@ -54,9 +53,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A tree to ask tasks of; what the store says of its files takes part where it can be read.
-    pub(crate) fn open(global: &GlobalArguments, source: &Path, asked: &AskedStore) -> miette::Result<Self> {
-        Self::with(global, source, None, read_store(global, asked).ok())
+    /// A tree to ask tasks of, with what a store says of its files.
+    pub(crate) fn open(
+        global: &GlobalArguments,
+        source: &Path,
+        store: Option<&Project>,
+    ) -> miette::Result<Self> {
+        Self::with(global, source, None, store.map(explained_by).transpose()?)
     }
 
     /// The same with the tree as it is now, and another budget.
@@ -70,7 +73,7 @@ impl Session {
         // A store takes part where it is named; one that happens to lie here may be of another tree.
         let asked = &arguments.asked;
         let is_named = asked.is_bundle() || global.store.is_some() || environment::store_dir().is_some();
-        let explained = if is_named { Some(read_store(global, asked)?) } else { None };
+        let explained = if is_named { Some(explained_by(&Project::asked(global, asked)?)?) } else { None };
         Self::with(global, &arguments.source, arguments.budget, explained)
     }
 
@@ -85,19 +88,7 @@ impl Session {
         if let Some(budget) = budget {
             own.budget_tokens = usize::try_from(budget).unwrap_or(usize::MAX);
         }
-        let model = match own.tokenizer.as_str() {
-            "" => answering_model(&settings)?,
-            name => name.to_owned(),
-        };
-        let counting = match TokenCounting::by_model(&ConfiguredModels::load(&settings)?, &model) {
-            // A list of models of one's own need not have the one that is named by default.
-            Err(error @ almanac_inference::Error::UnknownModel { .. })
-                if settings.origin("context.tokenizer") == Some(&Origin::Default) =>
-            {
-                TokenCounting::approximating(error.to_string())
-            }
-            counting => counting?,
-        };
+        let counting = TokenCounting::of_contexts(&settings)?;
         let params: ParseParams = settings.section("parse.params")?;
         let cache = match environment::cache_dir().filter(|_| own.cache_mib > 0) {
             Some(folder) => {
@@ -147,15 +138,14 @@ impl Session {
     }
 
     /// Keeps what was read for the next call.
-    fn keep(&mut self) {
+    pub(crate) fn keep(&mut self) {
         if let Some((_, view)) = &self.view {
             self.workspace.keep(view, &self.cache);
         }
     }
 }
 
-fn read_store(global: &GlobalArguments, asked: &AskedStore) -> miette::Result<Explained> {
-    let project = Project::asked(global, asked)?;
+fn explained_by(project: &Project) -> miette::Result<Explained> {
     explained::read(project.existing_store()?, &project.asked_profile)
 }
 

@@ -6,7 +6,7 @@ use almanac_stage::{GlobalArguments, within};
 use almanac_terminal::ExitStatus;
 use clap::Args;
 
-pub(crate) use portrait::{portrait, within_budget};
+pub(crate) use portrait::portrait;
 
 use crate::knowledge::Knowledge;
 use crate::project::{AskedStore, Project};

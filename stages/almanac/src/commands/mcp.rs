@@ -3,6 +3,7 @@
 //! One thread owns index, tree and models and answers one call after the other; the protocol's tasks wait
 //! for it. Nothing is written but answers.
 
+mod difference;
 mod librarian;
 mod server;
 mod tools;

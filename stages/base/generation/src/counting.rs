@@ -1,6 +1,7 @@
 //! Tokens of a text, as the model that will read it counts them.
 
 use almanac_inference::{Error, TextTokenizer};
+use almanac_settings::{Origin, Settings};
 
 use crate::ConfiguredModels;
 
@@ -15,11 +16,27 @@ pub struct TokenCounting {
 }
 
 impl TokenCounting {
-    /// The tokenizer of the model `name`; where that model has none here, characters are counted.
+    /// The tokenizer that `context.tokenizer` names, by default that of the answering model.
     ///
     /// # Errors
-    /// A model that is not in the catalogue, or a tokenizer that is damaged.
-    pub fn by_model(models: &ConfiguredModels, name: &str) -> almanac_inference::Result<Self> {
+    /// A name that is not in the catalogue, unless it is the default one: a list of models of one's own need
+    /// not have that. A tokenizer that is damaged.
+    pub fn of_contexts(settings: &Settings) -> miette::Result<Self> {
+        const SETTING: &str = "context.tokenizer";
+        let mut name: String = settings.section(SETTING)?;
+        if name.is_empty() {
+            name = ConfiguredModels::name(settings, "answer.model", "models.llm")?;
+        }
+        match Self::by_model(&ConfiguredModels::load(settings)?, &name) {
+            Err(error @ Error::UnknownModel { .. }) if settings.origin(SETTING) == Some(&Origin::Default) => {
+                Ok(Self::approximating(error.to_string()))
+            }
+            counting => Ok(counting?),
+        }
+    }
+
+    /// The tokenizer of the model `name`; where that model has none here, characters are counted.
+    fn by_model(models: &ConfiguredModels, name: &str) -> almanac_inference::Result<Self> {
         match models.tokenizer(name) {
             Ok(tokenizer) => Ok(Self { name: name.to_owned(), tokenizer: Some(tokenizer), problem: None }),
             Err(error @ Error::MissingFile { .. }) => Ok(Self::approximating(error.to_string())),
@@ -28,12 +45,12 @@ impl TokenCounting {
     }
 
     /// Four characters a token, because of a problem.
-    pub fn approximating(problem: String) -> Self {
+    fn approximating(problem: String) -> Self {
         Self { problem: Some(problem), ..Self::by_characters() }
     }
 
     /// Four characters a token.
-    pub fn by_characters() -> Self {
+    fn by_characters() -> Self {
         Self { name: APPROXIMATION.to_owned(), tokenizer: None, problem: None }
     }
 

@@ -41,8 +41,7 @@ impl Imported {
         record.saying().is_some().then_some(record)
     }
 
-    /// What stands for a module's content: the paths and contents of its files do not, for a summary of
-    /// a folder outlives an edit in it.
+    /// What stands for a folder's content: always the same, for its summary outlives an edit in it.
     pub const MODULE_CONTENT: &'static str = "";
 
     /// What stands for a file's content.
@@ -60,11 +59,6 @@ impl Imported {
             }
         });
         Some(digest.hex(16))
-    }
-
-    /// Whether a record was imported.
-    pub fn is_source_of(record: &GenerationRecord) -> bool {
-        record.prompt.starts_with(Self::PROMPT)
     }
 }
 

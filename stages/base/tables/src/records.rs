@@ -9,9 +9,10 @@ use crate::{Answer, EntityLevel, RecordStatus};
 table! {
     /// A generated text, keyed by everything that decides it. Kept for ever.
     pub struct GenerationRecord in "generations", version 2, sorted by (record_key) {
-        /// Digest of rendered prompt, prompt signature, output schema, model, sampling and output limits.
+        /// Digest of rendered prompt, prompt signature, output schema, model, sampling and output limits; for
+        /// an imported text, of what it is about and the content of that.
         record_key: String,
-        /// Prompt mode.
+        /// Prompt mode, or `imported` and the digest of the file.
         prompt: String,
         /// Model name.
         model: String,
@@ -165,9 +166,9 @@ table! {
         status: RecordStatus,
         /// Why it failed; empty otherwise.
         reason: String,
-        /// Prompt mode.
+        /// Prompt mode; `imported` and the digest of its file for a text that was imported.
         prompt: String,
-        /// Model name.
+        /// Model name, as the file says it for a text that was imported.
         model: String,
         /// The explanation as it is shown and embedded: the columns after it in their order, or free text;
         /// empty when missing or failed.
@@ -224,7 +225,7 @@ table! {
         status: RecordStatus,
         /// Why it failed; empty otherwise.
         reason: String,
-        /// Prompt mode, `file_level_fallback` for a file without symbols.
+        /// Prompt mode, `file_level_fallback` for a file without symbols; for an imported text as above.
         prompt: String,
         /// Model name.
         model: String,

@@ -13,7 +13,7 @@ const XZ: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 
 /// What a text is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-pub enum Level {
+pub(super) enum Level {
     /// A function, method, class, ...
     #[serde(rename = "symbol_level", alias = "function_level")]
     Symbol,
@@ -30,33 +30,33 @@ pub enum Level {
 
 /// One line. Fields that are not known here are left alone.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Line {
+pub(super) struct Line {
     /// Its number, from 1.
     #[serde(skip)]
-    pub number: usize,
+    pub(super) number: usize,
     /// What it is about.
-    pub level: Level,
+    pub(super) level: Level,
     /// File relative to the source tree; for a module its folder, after a label and a colon or not.
-    pub path: String,
+    pub(super) path: String,
     /// Name of the symbol.
     #[serde(default)]
-    pub symbol: String,
+    pub(super) symbol: String,
     /// Class or namespace the symbol is in.
     #[serde(default)]
-    pub parent: String,
+    pub(super) parent: String,
     /// Kind of the symbol: `class`, `struct`, `method_definition`, ...
     #[serde(default)]
-    pub chunk_type: String,
+    pub(super) chunk_type: String,
     /// What made it.
     #[serde(default)]
-    pub model: String,
+    pub(super) model: String,
     /// The text.
-    pub explanation: String,
+    pub(super) explanation: String,
 }
 
 impl Line {
     /// What it is about, for people.
-    pub fn subject(&self) -> String {
+    pub(super) fn subject(&self) -> String {
         match self.level {
             Level::File | Level::Module => self.path.clone(),
             Level::Symbol | Level::CallChain if self.parent.is_empty() => {
@@ -68,7 +68,8 @@ impl Line {
 }
 
 /// A file of texts.
-pub(super) struct File {
+#[derive(Debug)]
+pub struct File {
     pub(super) lines: Vec<Line>,
     /// Digest of its lines, uncompressed.
     pub(super) digest: Digest,
@@ -76,7 +77,7 @@ pub(super) struct File {
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
-pub(super) enum Error {
+pub enum Error {
     /// It cannot be read, or its compression is broken.
     #[error("{} cannot be read", path.display())]
     #[diagnostic(
@@ -128,8 +129,11 @@ pub(super) enum Error {
     },
 }
 
-/// Reads all lines: a file with a fault is not taken at all.
-pub(super) fn read(path: &Path) -> Result<File, Error> {
+/// Reads all lines of a file, or of the standard input for `-`.
+///
+/// # Errors
+/// A file with a fault is not taken at all.
+pub fn read(path: &Path) -> Result<File, Error> {
     let failed = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::NotFound => Error::Absent { path: path.to_owned() },
         _ => Error::Read { path: path.to_owned(), source },

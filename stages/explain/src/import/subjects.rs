@@ -20,6 +20,19 @@ pub(super) struct Subject {
     pub(super) shown: String,
 }
 
+/// What the store has of a tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Its files.
+    pub files: &'a [File],
+    /// Their texts.
+    pub texts: &'a [Text],
+    /// Symbols and sections, in table order, which is that of the source.
+    pub entities: &'a [Entity],
+    /// Folders and namespaces.
+    pub modules: &'a [Module],
+}
+
 type Found = Result<Subject, &'static str>;
 
 /// Files, modules and symbols by the names that other tools give them.
@@ -33,14 +46,9 @@ pub(super) struct Subjects<'a> {
 }
 
 impl<'a> Subjects<'a> {
-    pub(super) fn new(
-        files: &'a [File],
-        texts: &'a [Text],
-        entities: &'a [Entity],
-        modules: &'a [Module],
-    ) -> Self {
+    pub(super) fn new(known: &Known<'a>) -> Self {
+        let Known { files, texts, entities, modules } = *known;
         let mut symbols: BTreeMap<(&str, &str), Vec<&Entity>> = BTreeMap::new();
-        // In table order, which is the order of the source.
         for entity in entities.iter().filter(|entity| entity.kind.is_callable() || entity.kind.is_record()) {
             symbols.entry((&entity.path, &entity.name)).or_default().push(entity);
         }
@@ -55,7 +63,7 @@ impl<'a> Subjects<'a> {
     }
 
     /// What each line is about.
-    pub(super) fn find(&mut self, lines: &[Line]) -> Vec<Found> {
+    pub(super) fn find(&self, lines: &[Line]) -> Vec<Found> {
         let mut found: Vec<Option<Found>> = lines.iter().map(|_| None).collect();
         let mut groups: BTreeMap<(Level, &str, &str, &str, bool), Vec<usize>> = BTreeMap::new();
         for (place, line) in lines.iter().enumerate() {

@@ -2,8 +2,8 @@
 //!
 //! [`Snapshot`] is a working tree or a commit, with the history before it; [`Workspace`] turns its files
 //! into searchable units, each content once; [`assemble`] locates anchors, follows relations from them and
-//! packs cards and source under a hard token budget. [`Cache`] keeps what was read for the next call. No store
-//! and no model take part. The crate must not know who asks, nor how a result is printed; it runs `git` for
+//! packs cards and source under a hard token budget. [`Cache`] keeps what was read for the next call. It
+//! works without a store and a model: what a store says of files is handed in as [`Explained`]. The crate must not know who asks, nor how a result is printed; it runs `git` for
 //! what only git knows.
 
 mod bm25;

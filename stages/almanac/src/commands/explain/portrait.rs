@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use almanac_lookup::SearchIndex;
-use almanac_retrieval::estimate_tokens;
 use almanac_tables::{Edge, EdgeKind, Entity, RecordStatus, file_node};
 use serde::Serialize;
 
+use crate::budget::within_budget;
 use crate::error::Error;
 
 /// Neighbours of one kind that are listed.
@@ -61,11 +61,8 @@ pub(crate) fn portrait(index: &SearchIndex, name: &str) -> Result<Portrait, Erro
     }
     let mut symbols: Vec<&Entity> =
         index.entities_named(name).into_iter().map(|at| &index.tables().entities[at]).collect();
-    symbols.retain(|entity| entity.kind.is_callable() || entity.kind.is_record() || !entity.name.is_empty());
-    symbols.sort_by_key(|entity| {
-        let is_code = entity.kind.is_callable() || entity.kind.is_record();
-        (!is_code, !entity.is_definition, &entity.path, entity.start_line)
-    });
+    symbols
+        .sort_by_key(|entity| (!is_listed(entity), !entity.is_definition, &entity.path, entity.start_line));
     if let Some((first, others)) = symbols.split_first() {
         return Ok(of_symbol(index, first, others));
     }
@@ -127,7 +124,7 @@ fn of_file(index: &SearchIndex, at: usize, others: &[usize]) -> Portrait {
     let summary =
         summary.map(|at| &tables.summaries[at]).filter(|summary| summary.status == RecordStatus::Done);
     let nodes = BTreeSet::from([node]);
-    let symbols = tables.entities[index.entities_in(at)].iter().filter(|entity| index_of_scope(entity));
+    let symbols = tables.entities[index.entities_in(at)].iter().filter(|entity| is_listed(entity));
     let symbols: Vec<Place> = symbols.map(place).collect();
     let left_out = symbols.len().saturating_sub(MOST_NEIGHBOURS);
     let found = [
@@ -161,8 +158,8 @@ fn of_file(index: &SearchIndex, at: usize, others: &[usize]) -> Portrait {
     }
 }
 
-/// Whether a file's list of symbols shows it: what is in a function is not.
-fn index_of_scope(entity: &Entity) -> bool {
+/// Whether it is something that a file's list of symbols shows: a callable or a class.
+fn is_listed(entity: &Entity) -> bool {
     entity.kind.is_callable() || entity.kind.is_record()
 }
 
@@ -222,7 +219,7 @@ fn similar(index: &SearchIndex, name: &str) -> Vec<String> {
     let mut scored: Vec<(f64, &str)> = Vec::new();
     let mut seen = BTreeSet::new();
     for entity in &index.tables().entities {
-        if index_of_scope(entity) && seen.insert(entity.name.as_str()) {
+        if is_listed(entity) && seen.insert(entity.name.as_str()) {
             let score = strsim::jaro_winkler(&last, &entity.name.to_lowercase());
             if score >= NEAR {
                 scored.push((score, &entity.qualified_name));
@@ -234,6 +231,11 @@ fn similar(index: &SearchIndex, name: &str) -> Vec<String> {
 }
 
 impl Portrait {
+    /// File it is in.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// For people and models, in at most `budget` tokens (four characters each): what comes last is cut,
     /// and that is said.
     pub(crate) fn text(&self, budget: usize) -> String {
@@ -268,23 +270,4 @@ impl Portrait {
         text.push_str(&format!("\nSource:\n{}", self.source));
         within_budget(text, budget)
     }
-}
-
-/// The beginning of a text, as many whole lines as fit, and how much was left out.
-pub(crate) fn within_budget(text: String, budget: usize) -> String {
-    const NOTICE: usize = 20;
-    if estimate_tokens(&text) <= budget {
-        return text;
-    }
-    let mut kept = String::new();
-    let mut left_out = 0_usize;
-    for line in text.split_inclusive('\n') {
-        if left_out == 0 && estimate_tokens(&kept) + estimate_tokens(line) + NOTICE <= budget {
-            kept.push_str(line);
-        } else {
-            left_out += 1;
-        }
-    }
-    kept.push_str(&format!("[{left_out} more lines did not fit in {budget} tokens]\n"));
-    kept
 }

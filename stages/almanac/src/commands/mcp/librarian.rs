@@ -1,22 +1,23 @@
 //! The thread that owns index, tree and models.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-use almanac_answer::{AnswerSettings, answer, context_budget};
-use almanac_catalog::INDEX;
-use almanac_freshness::tree::TreeFile;
+use almanac_answer::{Answer, AnswerSettings, answer, context_budget};
+use almanac_catalog::{ENTITIES, EXPLAIN, INDEX, PARSE};
+use almanac_freshness::tree::KnownDigests;
 use almanac_inference::{LanguageModel, MistralModel};
 use almanac_retrieval::estimate_tokens;
 use almanac_stage::GlobalArguments;
 use miette::Diagnostic;
 use tokio::sync::oneshot;
 
+use super::difference::Difference;
 use super::tools::{Call, What};
+use crate::budget::within_budget;
 use crate::commands::context::Session;
-use crate::commands::explain::{portrait, within_budget};
+use crate::commands::explain::portrait;
 use crate::commands::status;
 use crate::error::Error;
 use crate::knowledge::{Knowledge, answering_model};
@@ -81,13 +82,16 @@ struct Desk {
     project: Option<Project>,
     /// The index with its key, for it may be built anew meanwhile.
     knowledge: Option<(String, Knowledge)>,
-    session: Option<Session>,
+    /// The tree with the keys of what the store said of it.
+    session: Option<(String, Session)>,
     model: Option<(String, MistralModel)>,
+    digests: KnownDigests,
 }
 
 impl Desk {
     fn new(global: GlobalArguments, source: Option<PathBuf>, asked: AskedStore) -> Self {
-        Self { global, source, asked, project: None, knowledge: None, session: None, model: None }
+        let digests = KnownDigests::default();
+        Self { global, source, asked, project: None, knowledge: None, session: None, model: None, digests }
     }
 
     fn forget(&mut self) {
@@ -111,36 +115,30 @@ impl Desk {
 
     fn project(&mut self) -> miette::Result<&Project> {
         // A store that was not there at the last call may be there now.
-        if self.project.as_ref().is_none_or(|project| project.store.is_none()) {
-            self.project = Some(Project::asked(&self.global, &self.asked)?);
-        }
-        self.project.as_ref().ok_or_else(|| Error::NoQuery.into())
+        let project = match self.project.take().filter(|project| project.store.is_some()) {
+            Some(project) => project,
+            None => Project::asked(&self.global, &self.asked)?,
+        };
+        Ok(self.project.insert(project))
     }
 
     fn knowledge(&mut self) -> miette::Result<&Knowledge> {
-        let project = self.project()?;
-        let current = project.existing_store()?.read_ref(&project.asked_profile, INDEX.artifact)?;
-        let key = current.map(|current| current.key.to_string()).unwrap_or_default();
-        if self.knowledge.as_ref().is_none_or(|(known, _)| *known != key) {
-            // The old one goes first: two at once may be more than fits.
-            self.knowledge = None;
-            let opened = Knowledge::open(self.project()?)?;
-            self.knowledge = Some((key, opened));
-        }
-        match &self.knowledge {
-            Some((_, knowledge)) => Ok(knowledge),
-            None => Err(Error::NoQuery.into()),
-        }
+        let key = keys(self.project()?, &[INDEX.artifact])?;
+        // An old one goes before the new one comes: two at once may be more than fits.
+        let knowledge = match self.knowledge.take().filter(|(known, _)| *known == key) {
+            Some((_, knowledge)) => knowledge,
+            None => Knowledge::open(self.project()?)?,
+        };
+        Ok(&self.knowledge.insert((key, knowledge)).1)
     }
 
     fn search(&mut self, query: &str, budget: usize) -> miette::Result<String> {
         let state = self.state()?;
-        let found = self.knowledge()?.search(
-            query,
-            Some(budget.saturating_sub(estimate_tokens(&state))),
-            Some(&estimate_tokens),
-        )?;
-        let mut text = state;
+        let knowledge = self.knowledge()?;
+        let mut text = state.said(knowledge);
+        let room = budget.saturating_sub(estimate_tokens(&text));
+        let found = knowledge.search(query, Some(room), Some(&estimate_tokens))?;
+        text.push_str(&state.of(found.files.iter().map(String::as_str)));
         if !found.evidence {
             text.push_str(
                 "Nothing in this codebase speaks of what was asked; these are the nearest things.\n",
@@ -155,42 +153,48 @@ impl Desk {
 
     fn context(&mut self, task: &str, commit: Option<&str>, budget: usize) -> miette::Result<String> {
         let source = self.source.clone().ok_or(Error::NoTree)?;
-        if self.session.is_none() {
-            self.session = Some(Session::open(&self.global, &source, &self.asked)?);
-        }
-        let Some(session) = &mut self.session else { return Err(Error::NoTree.into()) };
+        let told = [PARSE.artifact, EXPLAIN.artifact, ENTITIES.artifact];
+        // Without a store the tree is enough; what is wrong with one, the tools that need it tell.
+        let key = self.project().and_then(|project| keys(project, &told)).unwrap_or_default();
+        let mut session = match self.session.take().filter(|(known, _)| *known == key) {
+            Some((_, session)) => session,
+            None => {
+                let store = self.project.as_ref().filter(|_| !key.is_empty());
+                Session::open(&self.global, &source, store)?
+            }
+        };
         // The tree may have changed since the last call; what was read of it is kept by content.
-        let answer = session.fresh(budget).answer(task, commit)?;
-        Ok(answer.package.context)
+        let answer = session.fresh(budget).answer(task, commit);
+        session.keep();
+        self.session = Some((key, session));
+        let package = answer?.package;
+        let notes = package.state.diagnostics.iter().map(|note| format!("Note: {note}\n"));
+        Ok(notes.collect::<String>() + &package.context)
     }
 
     fn explain(&mut self, name: &str, budget: usize) -> miette::Result<String> {
         let state = self.state()?;
-        let text =
-            portrait(&self.knowledge()?.index, name)?.text(budget.saturating_sub(estimate_tokens(&state)));
-        Ok(state + &text)
+        let found = portrait(&self.knowledge()?.index, name)?;
+        let text = state.line.clone() + &state.of(std::iter::once(found.path()));
+        let room = budget.saturating_sub(estimate_tokens(&text));
+        Ok(text + &found.text(room))
     }
 
     fn ask(&mut self, question: &str, budget: usize) -> miette::Result<String> {
         let state = self.state()?;
-        self.knowledge()?;
         let project = self.project()?;
         let settings: AnswerSettings = project.settings.section("answer")?;
         let prompt = project.settings.prompt(&settings.prompt)?;
         let name = answering_model(&project.settings)?;
-        if self.model.as_ref().is_none_or(|(known, _)| *known != name) {
-            let model = self.project()?.models.language_model(&name, 1)?;
-            self.model = Some((name, model));
-        }
-        let (Some((_, knowledge)), Some((name, model))) = (&self.knowledge, &self.model) else {
-            return Err(Error::NoQuery.into());
+        let model = match self.model.take().filter(|(known, _)| *known == name) {
+            Some((_, model)) => model,
+            None => self.project()?.models.language_model(&name, 1)?,
         };
-        let wanted = settings.budget_here(knowledge.settings.budget_tokens).min(budget);
-        let room = context_budget(model, &prompt.text, question, &settings)?.min(wanted);
-        let count = |text: &str| model.count_tokens(text).unwrap_or(text.len());
-        let found = knowledge.search(question, Some(room), Some(&count))?;
-        let answered = answer(&knowledge.index, &found, model, &prompt.text, &settings, &mut |_| {})?;
-        let mut text = format!("{state}{}\n\nSources (answered by {name}):\n", answered.text);
+        let answered = self.answered(question, budget, &settings, &prompt.text, &model);
+        self.model = Some((name.clone(), model));
+        let (answered, files) = answered?;
+        let mut text = state.said(self.knowledge()?) + &state.of(files.iter().map(String::as_str));
+        text.push_str(&format!("{}\n\nSources (answered by {name}):\n", answered.text));
         for source in &answered.sources {
             let mark = if source.cited { "cited" } else { "read" };
             text.push_str(&format!("  {}:{}-{} ({mark})\n", source.path, source.start_line, source.end_line));
@@ -201,47 +205,51 @@ impl Desk {
         Ok(text)
     }
 
+    /// An answer, and the files it was made from.
+    fn answered(
+        &mut self,
+        question: &str,
+        budget: usize,
+        settings: &AnswerSettings,
+        prompt: &str,
+        model: &MistralModel,
+    ) -> miette::Result<(Answer, Vec<String>)> {
+        let knowledge = self.knowledge()?;
+        let wanted = settings.budget_here(knowledge.settings.budget_tokens).min(budget);
+        let room = context_budget(model, prompt, question, settings)?.min(wanted);
+        let count = |text: &str| model.count_tokens(text).unwrap_or(text.len());
+        let found = knowledge.search(question, Some(room), Some(&count))?;
+        let answered = answer(&knowledge.index, &found, model, prompt, settings, &mut |_| {})?;
+        Ok((answered, found.files))
+    }
+
     fn status(&mut self) -> miette::Result<String> {
         let state = self.state()?;
         let source = self.source.clone();
-        let report = status::summary(self.project()?, source.as_deref())?;
-        Ok(state + &report)
+        let said = state.said(self.knowledge()?);
+        Ok(said + &status::summary(self.project()?, source.as_deref())?)
     }
 
-    /// Which state of the tree the store speaks of, in a line.
-    fn state(&mut self) -> miette::Result<String> {
-        const NAMED: usize = 8;
-        let Some(source) = self.source.clone() else { return Ok(String::new()) };
-        let tree = self.project()?.scan(&source)?;
-        let there: BTreeMap<&str, String> =
-            tree.files.iter().map(|file| (file.path.as_str(), digest_of(file))).collect();
-        let files = &self.knowledge()?.index.tables().files;
-        let known: BTreeMap<&str, &str> =
-            files.iter().map(|file| (file.path.as_str(), file.content_digest.as_str())).collect();
-        let mut differing: Vec<String> = Vec::new();
-        for (path, digest) in &there {
-            match known.get(path) {
-                None => differing.push(format!("{path} (new)")),
-                Some(known) if known != digest => differing.push(format!("{path} (changed)")),
-                Some(_) => {}
-            }
-        }
-        differing.extend(
-            known.keys().filter(|path| !there.contains_key(*path)).map(|path| format!("{path} (gone)")),
-        );
-        if differing.is_empty() {
-            return Ok("The store is of the tree as it is.\n\n".to_owned());
-        }
-        let more = differing.len().saturating_sub(NAMED);
-        let named = differing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        Ok(format!("The store is older than the tree: {named}{more}. `context` reads the tree itself.\n\n"))
+    /// How the tree differs from what the store was built from.
+    fn state(&mut self) -> miette::Result<Difference> {
+        let Some(source) = self.source.clone() else { return Ok(Difference::default()) };
+        let digests = std::mem::take(&mut self.digests);
+        let (tree, digests) = self.project()?.scan_again(&source, &digests)?;
+        self.digests = digests;
+        Ok(Difference::between(&self.knowledge()?.index.tables().files, &tree))
     }
 }
 
-/// Digest as the store has it: empty for a file that was not read.
-fn digest_of(file: &TreeFile) -> String {
-    file.digest.as_ref().map(ToString::to_string).unwrap_or_default()
+/// Keys of the current artifacts with these names, one after the other; empty without a store.
+fn keys(project: &Project, artifacts: &[&str]) -> miette::Result<String> {
+    let Some(store) = &project.store else { return Ok(String::new()) };
+    let mut keys = String::new();
+    for artifact in artifacts {
+        if let Some(current) = store.read_ref(&project.asked_profile, artifact)? {
+            keys.push_str(&current.key.to_string());
+        }
+    }
+    Ok(keys)
 }
 
 /// An error with its causes and what to do.
