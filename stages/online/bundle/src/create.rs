@@ -1,11 +1,11 @@
 //! A store written as a bundle: the same store gives the same bytes.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use almanac_artifact::{Artifact, Digest, STORE_FORMAT, Store};
+use almanac_artifact::{Artifact, Digest, FileHasher, STORE_FORMAT, Store};
 use almanac_catalog::{PARSE, PIPELINE};
 use serde_json::Value;
 use tar::{EntryType, Header};
@@ -89,9 +89,7 @@ fn describe(
 ) -> Result<Manifest> {
     let mut members = BTreeMap::new();
     for (name, content) in contents {
-        let bytes = read(content)?;
-        let member = Member { bytes: bytes.len() as u64, digest: Digest::of_bytes(&bytes) };
-        members.insert(name.clone(), member);
+        members.insert(name.clone(), measured(content)?);
     }
     let each = || artifacts.iter().map(Artifact::manifest);
     let sources = artifacts.iter().find(|artifact| artifact.manifest().artifact == PARSE.artifact);
@@ -119,10 +117,16 @@ fn describe(
     })
 }
 
-fn read(content: &Content) -> Result<Vec<u8>> {
+/// Size and digest of a member.
+fn measured(content: &Content) -> Result<Member> {
     match content {
-        Content::Bytes(bytes) => Ok(bytes.clone()),
-        Content::File(path) => fs_err::read(path).map_err(Error::io("read", path)),
+        Content::Bytes(bytes) => Ok(Member { bytes: bytes.len() as u64, digest: Digest::of_bytes(bytes) }),
+        Content::File(path) => {
+            let failed = || Error::io("read", path);
+            let file = fs_err::File::open(path).map_err(failed())?;
+            let bytes = file.metadata().map_err(failed())?.len();
+            Ok(Member { bytes, digest: Digest::of_reader(file).map_err(failed())? })
+        }
     }
 }
 
@@ -139,13 +143,18 @@ fn write(
     let mut file = tempfile::Builder::new().permissions(readable).tempfile_in(folder).map_err(failed())?;
     let mut encoder = zstd::Encoder::new(file.as_file_mut(), COMPRESSION_LEVEL).map_err(failed())?;
     let described = serde_json::to_vec_pretty(manifest).map_err(|error| failed()(error.into()))?;
-    append(&mut encoder, MANIFEST, &described).map_err(failed())?;
+    let size = described.len() as u64;
+    append(&mut encoder, MANIFEST, size, &mut described.as_slice()).map_err(failed())?;
     for (name, content) in contents {
-        let bytes = read(content)?;
-        if manifest.members.get(name).map(|member| member.digest) != Some(Digest::of_bytes(&bytes)) {
+        let Some(member) = manifest.members.get(name) else { continue };
+        let written = match content {
+            Content::Bytes(bytes) => append(&mut encoder, name, member.bytes, &mut bytes.as_slice()),
+            Content::File(path) => fs_err::File::open(path)
+                .and_then(|mut file| append(&mut encoder, name, member.bytes, &mut file)),
+        };
+        if written.map_err(failed())? != member.digest {
             return Err(failed()(std::io::Error::other(format!("{name} changed while it was read"))));
         }
-        append(&mut encoder, name, &bytes).map_err(failed())?;
     }
     // Two empty blocks end a tar.
     encoder.write_all(&[0; 1024]).map_err(failed())?;
@@ -156,11 +165,12 @@ fn write(
     Ok(bytes)
 }
 
-/// One member with nothing in its header that differs between machines.
-fn append(to: &mut impl Write, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+/// One member with nothing in its header that differs between machines; gives the digest of its bytes,
+/// which are never held all at once.
+fn append(to: &mut impl Write, name: &str, size: u64, bytes: &mut impl Read) -> std::io::Result<Digest> {
     let mut header = Header::new_ustar();
     header.set_path(name)?;
-    header.set_size(bytes.len() as u64);
+    header.set_size(size);
     header.set_mode(0o644);
     header.set_mtime(0);
     header.set_uid(0);
@@ -168,7 +178,22 @@ fn append(to: &mut impl Write, name: &str, bytes: &[u8]) -> std::io::Result<()> 
     header.set_entry_type(EntryType::Regular);
     header.set_cksum();
     to.write_all(header.as_bytes())?;
-    to.write_all(bytes)?;
-    let padding = bytes.len().next_multiple_of(512) - bytes.len();
-    to.write_all(&[0; 512][..padding])
+    let mut hasher = FileHasher::default();
+    let mut buffer = vec![0; 1 << 16];
+    let mut written = 0;
+    loop {
+        let length = bytes.read(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        hasher.write_all(&buffer[..length])?;
+        to.write_all(&buffer[..length])?;
+        written += length as u64;
+    }
+    if written != size {
+        return Err(std::io::Error::other(format!("{name} changed while it was read")));
+    }
+    let padding = (size.next_multiple_of(512) - size) as usize;
+    to.write_all(&[0; 512][..padding])?;
+    Ok(hasher.finish())
 }
